@@ -1,0 +1,161 @@
+// Package synth makes a small synthetic load, for what the bundled trace
+// cannot show: hosts that read the same blocks again, data that some hosts
+// write and others read, and conflicts. It is documented in docs/loads.md.
+package synth
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/traces"
+)
+
+// Params shape the load. Every field of Default is an assumption, except
+// ReadOnly, which is the report's share of read-only transactions (65,883 of
+// 69,765).
+type Params struct {
+	Seed     uint64
+	Hosts    int
+	Duration time.Duration
+	// A host is idle for a random time of mean Idle, then issues a burst of
+	// transactions, Burst on average, one each Gap on average.
+	Idle, Gap time.Duration
+	Burst     float64
+	// ReadOnly is the share of transactions that only read, and Stat the
+	// share of these that are a lone Attr record.
+	ReadOnly, Stat float64
+	// Each host re-reads and writes OwnFiles files of its own; all hosts
+	// read SharedFiles more, each of FileBlocks blocks.
+	OwnFiles, SharedFiles, FileBlocks int
+	// SharedReads and SharedWrites are the shares of accesses that go to
+	// shared files.
+	SharedReads, SharedWrites float64
+}
+
+// Default is the load of "make bench".
+func Default() Params {
+	return Params{
+		Seed: 1, Hosts: 24, Duration: 60 * time.Second,
+		Idle: 1500 * time.Millisecond, Gap: 15 * time.Millisecond, Burst: 24,
+		ReadOnly: 0.944, Stat: 0.6,
+		OwnFiles: 12, SharedFiles: 16, FileBlocks: 4,
+		SharedReads: 0.3, SharedWrites: 0.25,
+	}
+}
+
+// blockBytes is the size of the transfers.
+const blockBytes = 4096
+
+// epoch is the time of the first operation, an arbitrary second.
+const epoch = int64(1_000_000_000_000_000)
+
+// Ops returns the operations of the load in order of time. The same
+// parameters give the same operations.
+func (p Params) Ops() []traces.Op {
+	var ops []traces.Op
+	for h := range p.Hosts {
+		g := &generator{p: p, host: uint32(1000 + h), rng: rand.New(rand.NewPCG(p.Seed, uint64(h)))}
+		ops = append(ops, g.run()...)
+	}
+	slices.SortStableFunc(ops, func(a, b traces.Op) int { return cmp.Compare(a.Time, b.Time) })
+	return ops
+}
+
+// Source returns the load as a trace.
+func (p Params) Source() traces.Source {
+	var text []byte
+	for _, op := range p.Ops() {
+		text = append(traces.AppendAuspex(text, op), '\n')
+	}
+	return traces.Bytes("synthetic", text, traces.Options{})
+}
+
+// generator makes the operations of one host.
+type generator struct {
+	p    Params
+	host uint32
+	rng  *rand.Rand
+	now  float64 // seconds
+	ops  []traces.Op
+}
+
+func (g *generator) run() []traces.Op {
+	g.touchAll()
+	end := g.p.Duration.Seconds()
+	for {
+		g.now += g.rng.ExpFloat64() * g.p.Idle.Seconds()
+		for n := 1 + int(g.rng.ExpFloat64()*(g.p.Burst-1)); n > 0; n-- {
+			g.now += g.rng.ExpFloat64() * g.p.Gap.Seconds()
+			if g.now >= end {
+				return g.ops
+			}
+			g.transaction()
+		}
+	}
+}
+
+// touchAll stats all files within the first second, so that they are in the
+// starting image.
+func (g *generator) touchAll() {
+	for i := range g.p.OwnFiles {
+		g.now = g.rng.Float64()
+		g.emit(traces.Attr, traces.Read, g.own(i), 0, 0)
+	}
+	if g.host == 1000 {
+		for i := range g.p.SharedFiles {
+			g.now = 0
+			g.emit(traces.Attr, traces.Read, shared(i), 0, 0)
+		}
+	}
+	g.now = 1
+}
+
+func (g *generator) own(i int) traces.FID { return traces.FID(uint64(g.host)<<32 | uint64(i)) }
+func shared(i int) traces.FID             { return traces.FID(uint64(i) + 1) }
+
+// pick chooses a file. The hot set is skewed: of two draws the lower one, so
+// that the first files are used most.
+func (g *generator) pick(sharedShare float64) traces.FID {
+	if g.rng.Float64() < sharedShare {
+		return shared(min(g.rng.IntN(g.p.SharedFiles), g.rng.IntN(g.p.SharedFiles)))
+	}
+	return g.own(min(g.rng.IntN(g.p.OwnFiles), g.rng.IntN(g.p.OwnFiles)))
+}
+
+func (g *generator) transaction() {
+	if g.rng.Float64() >= g.p.ReadOnly {
+		g.file(g.pick(g.p.SharedWrites), true)
+		return
+	}
+	fid := g.pick(g.p.SharedReads)
+	if g.rng.Float64() < g.p.Stat {
+		g.emit(traces.Attr, traces.Read, fid, 0, 0)
+		return
+	}
+	g.file(fid, false)
+}
+
+// file opens a file, moves one to FileBlocks blocks, and closes it.
+func (g *generator) file(fid traces.FID, write bool) {
+	size := int64(g.p.FileBlocks) * blockBytes
+	g.emit(traces.Open, traces.Read, fid, size, 0)
+	first := g.rng.IntN(g.p.FileBlocks)
+	for i := range 1 + g.rng.IntN(g.p.FileBlocks-first) {
+		g.now += g.rng.ExpFloat64() * 0.001
+		action := traces.Read
+		if write && i == 0 {
+			action = traces.Write
+		}
+		g.emit(traces.Block, action, fid, int64(first+i)*blockBytes, blockBytes)
+	}
+	g.now += g.rng.ExpFloat64() * 0.001
+	g.emit(traces.Close, traces.Read, fid, size, 0)
+}
+
+func (g *generator) emit(t traces.Type, a traces.Action, fid traces.FID, off, size int64) {
+	g.ops = append(g.ops, traces.Op{
+		Time: epoch + int64(g.now*1e6), Type: t, Action: a, FID: fid, Off: off, Size: size, Host: g.host,
+	})
+}

@@ -1,0 +1,144 @@
+package core
+
+import (
+	"slices"
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// fetchKey names a block at a timestamp (occ.Latest for the newest): requests
+// under way are shared by it.
+type fetchKey struct {
+	block occ.BlockID
+	at    occ.Timestamp
+}
+
+// fetch is a block that has been asked for.
+type fetch struct {
+	fetchKey
+	waiters []*Tx
+}
+
+// request is a message that the server has not answered yet.
+type request struct {
+	number  uint64
+	start   time.Duration // local time before it was queued
+	owner   *Tx           // who sent it, if a transaction did
+	fetches []*fetch      // wire.Read
+	waiters []*Tx         // who waits for the sync point it will make
+	query   *Query
+	lease   uint64 // wire.Lease: how many ids
+	seq     uint64 // wire.Commit: its number in the session
+}
+
+// send queues m, which must carry c.nextReq as its number, and remembers r.
+func (c *Core) send(r *request, m wire.Message) {
+	c.requests[r.number] = r
+	c.latest = r
+	c.out = append(c.out, m)
+}
+
+func (c *Core) newRequest(owner *Tx, now time.Duration) *request {
+	c.lastReq++
+	return &request{number: c.lastReq, start: now, owner: owner}
+}
+
+// Ask queues whatever has to come from the server before t can read ids: the
+// blocks that the cache cannot serve, or first the sync point without which
+// the cache may not be used. Call it after Read said no. Afterwards either
+// t.Waiting() is true, or Read can be tried again at once.
+func (c *Core) Ask(t *Tx, ids []occ.BlockID, now time.Duration) {
+	if t.readOnly && !t.loKnown {
+		if c.findLo(t); t.loKnown {
+			return
+		}
+	}
+	c.settle(t)
+	at := occ.Latest
+	if t.readOnly {
+		at = t.snap.AskAt()
+	}
+	own := false
+	var r *request
+	var items []wire.ReadItem
+	flush := func() {
+		if r != nil {
+			c.send(r, &wire.Read{Req: r.number, Items: items})
+			own, r, items = true, nil, nil
+		}
+	}
+	for _, b := range ids {
+		if c.served(t, b) {
+			continue
+		}
+		key := fetchKey{b, at}
+		if f := c.fetches[key]; f != nil {
+			if !slices.Contains(f.waiters, t) {
+				f.waiters = append(f.waiters, t)
+				t.waiting++
+				c.stats.Joined++
+			}
+			continue
+		}
+		if r == nil {
+			r = c.newRequest(t, now)
+		}
+		f := &fetch{fetchKey: key, waiters: []*Tx{t}}
+		c.fetches[key] = f
+		r.fetches = append(r.fetches, f)
+		items = append(items, wire.ReadItem{Block: b, At: at, Have: wire.Absent})
+		t.waiting++
+		c.stats.Misses++
+		if at != occ.Latest {
+			c.stats.SecondAsks++
+		}
+		if uint64(len(items)) == c.limits.ReadBlocks {
+			flush()
+		}
+	}
+	flush()
+	if t.readOnly && !t.loKnown && !own {
+		c.askSync(t, now)
+	}
+}
+
+// served reports whether t needs no request for b: it has it already, or it
+// cannot tell before it knows its lower bound.
+func (c *Core) served(t *Tx, b occ.BlockID) bool {
+	if _, own := t.writeAt[b]; own || t.seen(b) != nil {
+		return true
+	}
+	if t.readOnly && !t.loKnown {
+		return c.cache.index[b] != nil
+	}
+	return c.lookup(t, b) != nil
+}
+
+// askSync makes t wait for a sync point: by a request under way whose start
+// is late enough for t's bound, or by a ping of its own (section 4).
+func (c *Core) askSync(t *Tx, now time.Duration) {
+	t.waiting++
+	if r := c.latest; r != nil && r.start > t.begun-t.epsilon {
+		r.waiters = append(r.waiters, t)
+		return
+	}
+	r := c.newRequest(t, now)
+	r.waiters = append(r.waiters, t)
+	c.stats.Pings++
+	c.send(r, &wire.Ping{Req: r.number})
+}
+
+// answered takes the request with that number off the list.
+func (c *Core) answered(number uint64) (*request, error) {
+	r := c.requests[number]
+	if r == nil {
+		return nil, protocolError("an answer to request %d, which is not under way", number)
+	}
+	delete(c.requests, number)
+	if c.latest == r {
+		c.latest = nil
+	}
+	return r, nil
+}

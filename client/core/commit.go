@@ -1,0 +1,190 @@
+package core
+
+import (
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// commitNumbers numbers the commits of the session and knows up to which all
+// are answered.
+type commitNumbers struct {
+	last     uint64
+	acked    uint64              // all up to here are answered
+	answered map[uint64]struct{} // answered ones above acked
+}
+
+func (n *commitNumbers) answer(seq uint64) {
+	if n.answered == nil {
+		n.answered = make(map[uint64]struct{})
+	}
+	n.answered[seq] = struct{}{}
+	for {
+		if _, ok := n.answered[n.acked+1]; !ok {
+			return
+		}
+		n.acked++
+		delete(n.answered, n.acked)
+	}
+}
+
+// Commit ends t. A read-only transaction commits on the spot and sends
+// nothing (section 5), as does one that neither read nor wrote. Any other is
+// queued for the server: t is then Committing and t.Waiting() is true until
+// the answer has come.
+func (c *Core) Commit(t *Tx, now time.Duration) {
+	switch {
+	case t.readOnly:
+		c.settle(t)
+		t.state = Committed
+		if len(t.reads) > 0 {
+			c.raiseFloor(t.snap.Lo)
+		}
+		c.stats.ReadOnly++
+		c.record(t)
+		c.end(t)
+		return
+	case len(t.reads) == 0 && len(t.writes) == 0:
+		t.state = Committed
+		c.stats.Empty++
+		c.seq++
+		c.end(t)
+		return
+	}
+	r := c.newRequest(t, now)
+	t.state = Committing
+	t.waiting = 1
+	if len(t.writes) == 0 {
+		c.send(r, &wire.Validate{Req: r.number, Reads: t.readSet()})
+		return
+	}
+	c.commits.last++
+	r.seq = c.commits.last
+	reads := t.readSet()
+	c.send(r, &wire.Commit{
+		Req: r.number, Seq: r.seq, Acked: c.commits.acked,
+		Digest: wire.CommitDigest(reads, t.writes), Reads: reads, Writes: t.writes,
+	})
+}
+
+// committing returns the transaction that r asked to commit.
+func committing(r *request) (*Tx, error) {
+	if r.owner == nil || r.owner.state != Committing {
+		return nil, protocolError("request %d is answered as a commit, which it is not", r.number)
+	}
+	return r.owner, nil
+}
+
+// committed is the answer that r's transaction committed at at. It acts as a
+// deprecation for every block that was written and puts the new versions into
+// the cache (section 6).
+func (c *Core) committed(r *request, at occ.Timestamp) error {
+	t, err := committing(r)
+	if err != nil {
+		return err
+	}
+	for _, w := range t.writes {
+		if v := c.cache.open(w.Block); v != nil {
+			if v.From >= at {
+				return protocolError("a commit at %d overwrites version %d", at, v.From)
+			}
+			c.close(v, at, occ.AbortActive)
+		}
+		c.cache.install(w.Block, occ.Interval{From: at, To: occ.Open}, c.padded(w.Data))
+	}
+	c.finishCommit(t, r, at)
+	return nil
+}
+
+// finishCommit marks t as committed at at and wakes its owner.
+func (c *Core) finishCommit(t *Tx, r *request, at occ.Timestamp) {
+	if r.seq > 0 {
+		c.commits.answer(r.seq)
+	}
+	c.raiseFloor(at)
+	t.state = Committed
+	t.commitAt = at
+	if t.Writes() {
+		c.stats.ReadWrite++
+	} else {
+		c.stats.Validated++
+	}
+	c.record(t)
+	c.end(t)
+	c.done(t)
+}
+
+// conflicted is the answer that r's transaction did not commit.
+func (c *Core) conflicted(r *request, blocks []occ.Read) error {
+	t, err := committing(r)
+	if err != nil {
+		return err
+	}
+	if r.seq > 0 {
+		c.commits.answer(r.seq)
+	}
+	c.abort(t, occ.AbortConflict, blocks)
+	return nil
+}
+
+// outcome is the answer to a commit that was sent again: it installs,
+// registers and closes nothing (section 8).
+func (c *Core) outcome(r *request, m *wire.Outcome) error {
+	t, err := committing(r)
+	if err != nil {
+		return err
+	}
+	switch m.Status {
+	case wire.OutcomeCommitted:
+		c.finishCommit(t, r, m.At)
+	case wire.OutcomeConflict:
+		c.commits.answer(r.seq)
+		c.abort(t, occ.AbortConflict, nil)
+	default:
+		c.inDoubt(t)
+	}
+	return nil
+}
+
+// inDoubt ends t without knowing how.
+func (c *Core) inDoubt(t *Tx) {
+	t.state = InDoubt
+	t.waiting = 0
+	c.stats.InDoubt++
+	c.raiseFloorSeen(t)
+	c.end(t)
+	c.wake(t)
+}
+
+// refused is the answer that the server would not serve r.
+func (c *Core) refused(r *request, why *Refusal) error {
+	if r.seq > 0 {
+		c.commits.answer(r.seq)
+	}
+	if t := r.owner; t != nil && (t.state == Running || t.state == Committing) {
+		t.refusal = why
+		c.abort(t, occ.AbortRefused, nil)
+	}
+	for _, f := range r.fetches {
+		delete(c.fetches, f.fetchKey)
+		for _, t := range f.waiters {
+			if t.state == Running {
+				t.refusal = why
+				c.abort(t, occ.AbortRefused, nil)
+			}
+		}
+	}
+	if r.lease > 0 {
+		c.leaseRefused(why)
+	}
+	if r.query != nil {
+		r.query.finish(nil, why)
+		r.query = nil
+	}
+	return nil
+}
+
+// Gone reports whether a version that t asked for has left the retention
+// window: t has to be begun anew, see Restart.
+func (t *Tx) Gone() bool { return t.gone }

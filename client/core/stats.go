@@ -1,0 +1,47 @@
+package core
+
+// Stats counts what a client did. All counters only grow, but for the last
+// two, which say what the cache holds now.
+type Stats struct {
+	ReadOnly     uint64    // read-only transactions finished locally
+	Validated    uint64    // transactions without writes, validated by the server
+	ReadWrite    uint64    // transactions with writes, committed
+	Empty        uint64    // transactions that neither read nor wrote
+	Aborts       [6]uint64 // attempts that had no effect, by occ.AbortReason
+	Restarts     uint64    // read-only transactions that met "gone"
+	Hits         uint64    // reads served from the cache
+	Misses       uint64    // blocks asked for
+	Joined       uint64    // reads that waited for a block another transaction had asked for
+	SecondAsks   uint64    // blocks asked for at a timestamp, not the latest
+	Pings        uint64    // pings sent to learn a lower bound
+	Evictions    uint64    // versions evicted to make room
+	Deprecations uint64    // deprecations received
+	InDoubt      uint64    // commits whose answer never came
+	BytesRead    uint64    // block bytes that the server sent, without trailing zeros
+
+	CacheBytes     int64
+	CachedVersions uint64
+}
+
+// Add adds the counters of o, to sum over clients.
+func (s *Stats) Add(o Stats) {
+	s.ReadOnly += o.ReadOnly
+	s.Validated += o.Validated
+	s.ReadWrite += o.ReadWrite
+	s.Empty += o.Empty
+	for i, n := range o.Aborts {
+		s.Aborts[i] += n
+	}
+	s.Restarts += o.Restarts
+	s.Hits += o.Hits
+	s.Misses += o.Misses
+	s.Joined += o.Joined
+	s.SecondAsks += o.SecondAsks
+	s.Pings += o.Pings
+	s.Evictions += o.Evictions
+	s.Deprecations += o.Deprecations
+	s.InDoubt += o.InDoubt
+	s.BytesRead += o.BytesRead
+	s.CacheBytes += o.CacheBytes
+	s.CachedVersions += o.CachedVersions
+}

@@ -1,0 +1,106 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/tidemark/tidemark/client/core"
+	"github.com/tidemark/tidemark/occ"
+)
+
+// Errors that are matched with errors.Is.
+var (
+	// ErrAborted: a read/write transaction did not commit. The error is an
+	// *AbortError.
+	ErrAborted = errors.New("transaction aborted")
+	// ErrConflict: it aborted because something it had read was overwritten.
+	// Every ErrConflict is also an ErrAborted.
+	ErrConflict = errors.New("conflict")
+	// ErrGone: a read-only transaction asked for a version that has left the
+	// server's retention window. It has to be begun anew; View does so.
+	ErrGone = errors.New("version has left the retention window")
+	// ErrOutcomeUnknown: the commit was queued, and then its answer was lost
+	// or no longer waited for. It may have happened or not.
+	ErrOutcomeUnknown = errors.New("outcome of the commit is unknown")
+	// ErrDisconnected: the connection to the server is lost.
+	ErrDisconnected = errors.New("disconnected from the server")
+	// ErrClosed: the DB has been closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrReadOnly: a write in a read-only transaction.
+	ErrReadOnly = errors.New("transaction is read-only")
+	// ErrTxDone: the transaction has already been committed or given up.
+	ErrTxDone = errors.New("transaction has ended")
+)
+
+// AbortError says why a transaction did not commit. It matches ErrAborted,
+// and ErrConflict when the reason is one.
+type AbortError struct {
+	Reason occ.AbortReason
+	// Blocks are the blocks that changed, with what is known of the start of
+	// their newest versions; empty unless there was a conflict.
+	Blocks []occ.Read
+	// Refused is the server's reason, if it refused the commit.
+	Refused *core.Refusal
+	// Attempts is how many times Update tried.
+	Attempts int
+}
+
+// Error tells the reason and the first blocks.
+func (e *AbortError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "transaction aborted: %s", e.Reason)
+	for i, r := range e.Blocks {
+		if i == 4 {
+			fmt.Fprintf(&b, " and %d more", len(e.Blocks)-i)
+			break
+		}
+		fmt.Fprintf(&b, ", block %d changed at %d", r.Block, r.From)
+	}
+	if e.Refused != nil {
+		fmt.Fprintf(&b, ": %v", e.Refused)
+	}
+	if e.Attempts > 1 {
+		fmt.Fprintf(&b, " (after %d attempts)", e.Attempts)
+	}
+	return b.String()
+}
+
+// Is makes errors.Is(err, ErrAborted) and errors.Is(err, ErrConflict) work.
+func (e *AbortError) Is(target error) bool {
+	return target == ErrAborted || target == ErrConflict && e.conflict()
+}
+
+// Unwrap is the server's refusal, if there was one.
+func (e *AbortError) Unwrap() error {
+	if e.Refused == nil {
+		return nil
+	}
+	return e.Refused
+}
+
+func (e *AbortError) conflict() bool {
+	return e.Reason == occ.AbortConflict || e.Reason == occ.AbortActive
+}
+
+// retriable reports whether running the transaction again can help.
+func (e *AbortError) retriable() bool { return e.conflict() }
+
+// LimitError says which published limit a call would exceed.
+type LimitError struct {
+	Name  string
+	Limit uint64
+	Value uint64
+}
+
+// Error names the limit, its size and what was asked for.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("too large: %s is %d, the limit is %d", e.Name, e.Value, e.Limit)
+}
+
+func checkLimit(name string, value, limit uint64) error {
+	if limit > 0 && value > limit {
+		return &LimitError{Name: name, Limit: limit, Value: value}
+	}
+	return nil
+}

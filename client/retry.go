@@ -1,0 +1,27 @@
+package client
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Bounds of the pause before a transaction is run again. The first retry
+// comes at once: a conflict reply comes when the winner's writes can be read.
+const (
+	firstPause = 200 * time.Microsecond
+	maxPause   = 50 * time.Millisecond
+)
+
+// backoff is the pause after attempt failed, counted from 1: none at first,
+// then random within a window that doubles up to maxPause. The randomness
+// keeps transactions that lost to each other from meeting again.
+func backoff(attempt int, rng *rand.Rand) time.Duration {
+	if attempt <= 1 {
+		return 0
+	}
+	window := maxPause
+	if shift := attempt - 2; shift < 8 {
+		window = min(firstPause<<shift, maxPause)
+	}
+	return window/2 + time.Duration(rng.Int64N(int64(window/2)))
+}

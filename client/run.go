@@ -1,0 +1,83 @@
+package client
+
+import (
+	"context"
+	"errors"
+)
+
+// View runs fn in a read-only transaction. It may run again from the start:
+// when a version that it needs has left the retention window, and in
+// Conventional mode after a conflict; so fn must have no effects that matter
+// before View returns nil. If fn returns an error, View returns it.
+func (db *DB) View(ctx context.Context, fn func(*Tx) error, opts ...TxOption) error {
+	return db.run(ctx, true, fn, opts)
+}
+
+// Update runs fn in a read/write transaction and commits it. After a conflict
+// it runs fn again, after a growing random pause, up to Options.MaxAttempts
+// times in all; so fn must have no effects that matter before Update returns
+// nil. If fn returns an error of its own, nothing is written and Update
+// returns it.
+func (db *DB) Update(ctx context.Context, fn func(*Tx) error, opts ...TxOption) error {
+	return db.run(ctx, false, fn, opts)
+}
+
+func (db *DB) run(ctx context.Context, view bool, fn func(*Tx) error, opts []TxOption) error {
+	for attempt := 1; ; attempt++ {
+		err := db.attempt(ctx, view, fn, opts)
+		var aborted *AbortError
+		if err == nil || !errors.As(err, &aborted) || !aborted.retriable() {
+			return err
+		}
+		aborted.Attempts = attempt
+		if attempt >= db.opts.MaxAttempts {
+			return err
+		}
+		if err := db.pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt is one run of fn with its commit.
+func (db *DB) attempt(ctx context.Context, view bool, fn func(*Tx) error, opts []TxOption) error {
+	tx, err := db.begin(ctx, view, opts)
+	if err != nil {
+		return err
+	}
+	tx.managed = true
+	ended := false
+	defer func() {
+		if !ended { // fn panicked
+			tx.abort()
+		}
+	}()
+	err = fn(tx)
+	for restarts := 0; tx.t.Gone() && restarts < DefaultMaxRestarts; restarts++ {
+		if err := tx.Restart(); err != nil {
+			break
+		}
+		err = fn(tx)
+	}
+	ended = true
+	if err != nil {
+		tx.abort()
+		return err
+	}
+	if tx.t.Gone() {
+		tx.abort()
+		return ErrGone
+	}
+	return tx.commit()
+}
+
+// pause waits before the next attempt.
+func (db *DB) pause(ctx context.Context, attempt int) error {
+	db.mu.Lock()
+	d := backoff(attempt, db.rng)
+	db.mu.Unlock()
+	if d == 0 {
+		return ctx.Err()
+	}
+	return db.tr.Await(ctx, nil, d)
+}

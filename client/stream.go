@@ -1,0 +1,189 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// writeTimeout is how long the server may leave the client's bytes unread
+// before the connection counts as lost.
+const writeTimeout = 30 * time.Second
+
+// keepBuffer is the largest output buffer that is kept for the next write.
+const keepBuffer = 256 << 10
+
+// stream is the Transport over a byte stream: TCP, or a pipe inside the
+// process. One goroutine writes everything that was queued in one go, one
+// reads and hands the frames over.
+type stream struct {
+	conn     net.Conn
+	receiver Receiver
+	wg       sync.WaitGroup
+	queued   chan struct{} // capacity 1: something is in out, or closed is set
+
+	mu struct {
+		sync.Mutex
+		out    []byte
+		closed bool
+	}
+}
+
+func newStream(conn net.Conn, r Receiver) *stream {
+	s := &stream{conn: conn, receiver: r, queued: make(chan struct{}, 1)}
+	s.wg.Add(2)
+	go s.write()
+	go s.read()
+	return s
+}
+
+// Dial connects to a server's TCP address.
+func dialTCP(addr string) Connect {
+	return func(ctx context.Context, r Receiver) (Transport, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		return newStream(conn, r), nil
+	}
+}
+
+func (s *stream) Send(frame []byte) {
+	s.mu.Lock()
+	if !s.mu.closed {
+		s.mu.out = append(s.mu.out, frame...)
+	}
+	s.mu.Unlock()
+	s.signal()
+}
+
+func (s *stream) signal() {
+	select {
+	case s.queued <- struct{}{}:
+	default:
+	}
+}
+
+func (s *stream) write() {
+	defer s.wg.Done()
+	var spare []byte
+	for range s.queued {
+		s.mu.Lock()
+		out, closed := s.mu.out, s.mu.closed
+		s.mu.out = spare[:0]
+		s.mu.Unlock()
+		if closed {
+			return
+		}
+		if len(out) == 0 {
+			continue
+		}
+		err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if err == nil {
+			_, err = s.conn.Write(out)
+		}
+		if err != nil {
+			s.shut() // the reader tells the receiver
+			return
+		}
+		if spare = out; cap(spare) > keepBuffer {
+			spare = nil
+		}
+	}
+}
+
+func (s *stream) read() {
+	defer s.wg.Done()
+	r := wire.NewReader(s.conn, wire.MaxFrame)
+	for {
+		body, err := r.Next()
+		if err == nil {
+			err = s.receiver.Receive(body)
+		}
+		if err != nil {
+			s.shut()
+			s.receiver.Lost(err)
+			return
+		}
+	}
+}
+
+// shut ends both goroutines.
+func (s *stream) shut() {
+	s.mu.Lock()
+	closed := s.mu.closed
+	s.mu.closed = true
+	s.mu.out = nil
+	s.mu.Unlock()
+	if !closed {
+		s.conn.Close()
+	}
+	s.signal()
+}
+
+func (s *stream) Close() error {
+	s.shut()
+	s.wg.Wait()
+	return nil
+}
+
+// chanCall is the Call of a goroutine.
+type chanCall chan struct{}
+
+func (c chanCall) Wake() {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (s *stream) NewCall() Call { return make(chanCall, 1) }
+
+func (s *stream) Await(ctx context.Context, c Call, limit time.Duration) error {
+	var woken chanCall
+	if c != nil {
+		woken = c.(chanCall)
+	}
+	var timeout <-chan time.Time
+	if limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		timeout = t.C
+	}
+	done := ctx.Done()
+	if done == nil && timeout == nil {
+		<-woken
+		return nil
+	}
+	select {
+	case <-woken:
+		return nil
+	case <-timeout:
+		return nil
+	case <-done:
+		return context.Cause(ctx)
+	}
+}
+
+// Backend is a server in this process, such as *server.Server.
+type Backend interface {
+	// ServeConn serves one client on conn, in the background, until either
+	// side closes it.
+	ServeConn(conn net.Conn) error
+}
+
+// localPipe connects to a server in this process.
+func localPipe(b Backend) Connect {
+	return func(_ context.Context, r Receiver) (Transport, error) {
+		ours, theirs := net.Pipe()
+		if err := b.ServeConn(theirs); err != nil {
+			return nil, errors.Join(err, ours.Close(), theirs.Close())
+		}
+		return newStream(ours, r), nil
+	}
+}

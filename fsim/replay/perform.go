@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"errors"
+
+	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/fsim"
+	"github.com/tidemark/tidemark/traces"
+)
+
+// readChunk bounds the buffer of one read, in bytes.
+const readChunk = 256 << 10
+
+// handle finds the file that an operation names: as this attempt left it, or
+// as the last commit that the runner knows of did.
+func (a *attempt) handle(fid traces.FID) (fsim.Handle, bool) {
+	if h, ok := a.changed[fid]; ok {
+		return h, h != fsim.Handle{}
+	}
+	r := a.job.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.volume.files[fid]
+	return f.Handle, f.Handle != fsim.Handle{}
+}
+
+// change notes that this attempt created a file, or deleted it (the zero
+// handle). The runner learns of it when the attempt commits.
+func (a *attempt) change(fid traces.FID, h fsim.Handle) {
+	if a.changed == nil {
+		a.changed = make(map[traces.FID]fsim.Handle)
+	}
+	a.changed[fid] = h
+}
+
+// perform carries out one operation of the trace. Operations on files that do
+// not exist count as absent; those that do not fit the kind of the file as
+// odd; neither is an error.
+func (a *attempt) perform(op traces.Op) error {
+	err := a.dispatch(op)
+	switch {
+	case err == nil:
+		return nil
+	case absent(err):
+		a.absent++
+		return nil
+	case errors.Is(err, fsim.ErrIsDir) || errors.Is(err, fsim.ErrNotDir) || errors.Is(err, fsim.ErrTooLarge):
+		a.odd++
+		return nil
+	}
+	return err
+}
+
+func (a *attempt) dispatch(op traces.Op) error {
+	creates := op.Action == traces.Write && (op.Type == traces.Attr || op.Type == traces.Block)
+	h, exists := a.handle(op.FID)
+	err := fsim.ErrNotExist
+	if exists {
+		err = a.on(h, op)
+	}
+	if !creates || !absent(err) {
+		return err
+	}
+	if h, err = a.create(op); err != nil {
+		return err
+	}
+	return a.on(h, op)
+}
+
+// on carries out op on the file with handle h.
+func (a *attempt) on(h fsim.Handle, op traces.Op) error {
+	fs := a.job.r.volume.FS
+	switch op.Type {
+	case traces.Open, traces.Close:
+		_, err := fs.Stat(a.tx, h)
+		return err
+	case traces.Attr:
+		if op.Action == traces.Write {
+			return fs.SetTime(a.tx, h, op.Time)
+		}
+		_, err := fs.Stat(a.tx, h)
+		return err
+	case traces.Block:
+		if op.Action == traces.Write {
+			return a.write(h, op)
+		}
+		return a.read(h, op)
+	case traces.Dir:
+		if op.Action == traces.Write {
+			_, err := fs.ReplaceEntry(a.tx, h, op.Off)
+			return err
+		}
+		_, err := fs.ReadDirRange(a.tx, h, op.Off, min(op.Size, maxDirectory))
+		return err
+	case traces.Delete:
+		return a.remove(h, op.FID)
+	}
+	return op.Check()
+}
+
+// create makes the file that op writes. Another host may have made it since
+// the runner last heard of it.
+func (a *attempt) create(op traces.Op) (fsim.Handle, error) {
+	v := a.job.r.volume
+	dir, name := v.place(op.FID)
+	h, err := v.FS.Create(a.tx, dir, name, fsim.File, a.job.host.affinity, op.Time)
+	if errors.Is(err, fsim.ErrExist) {
+		h, err = v.FS.Lookup(a.tx, dir, name)
+	}
+	if err == nil {
+		a.change(op.FID, h)
+	}
+	return h, err
+}
+
+func (a *attempt) read(h fsim.Handle, op traces.Op) error {
+	for off, end := op.Off, op.End(); ; {
+		p := a.job.host.buffer(min(end-off, readChunk))
+		n, err := a.job.r.volume.FS.Read(a.tx, h, off, p)
+		a.job.host.release(p)
+		if err != nil {
+			return err
+		}
+		if off += int64(n); n == 0 || off >= end {
+			return nil
+		}
+	}
+}
+
+func (a *attempt) write(h fsim.Handle, op traces.Op) error {
+	p := make([]byte, op.Size)
+	Content(p, op.FID, op.Off, op.Line)
+	return a.job.r.volume.FS.Write(a.tx, h, op.Off, p, op.Time)
+}
+
+// remove deletes a file, or a directory with all that the image put into it.
+func (a *attempt) remove(h fsim.Handle, fid traces.FID) error {
+	v := a.job.r.volume
+	dir, name := v.place(fid)
+	err := v.FS.Remove(a.tx, dir, name)
+	if errors.Is(err, fsim.ErrNotEmpty) {
+		entries, err := v.FS.ReadDir(a.tx, h)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := v.FS.Remove(a.tx, h, e.Name); err != nil {
+				return err
+			}
+		}
+		return a.remove(h, fid)
+	}
+	if err == nil {
+		a.change(fid, fsim.Handle{})
+	}
+	return err
+}
+
+// fatal reports whether err ends the replay: not an abort, a restart or a lost
+// connection, but something that should not happen.
+func fatal(err error) bool {
+	var aborted *client.AbortError
+	return !errors.As(err, &aborted) && !errors.Is(err, client.ErrGone)
+}

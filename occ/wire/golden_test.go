@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+)
+
+var update = flag.Bool("update", false, "rewrite the files in testdata")
+
+func sortedTypes() []Type { return slices.Sorted(maps.Keys(generators)) }
+
+func id(first byte) (b [16]byte) {
+	for i := range b {
+		b[i] = first + byte(i)
+	}
+	return b
+}
+
+// examples are the messages whose bytes are checked in. A change in their
+// bytes is a change of the protocol: it needs a new Version.
+var examples = []Message{
+	&Hello{Req: 1, Version: Version, Session: id(0x10), Store: id(0x20), Epoch: 3, Stable: 300},
+	&Ping{Req: 2},
+	&Read{Req: 300, Items: []ReadItem{{Block: 7, At: occ.Latest, Have: Absent}, {Block: 6, At: 200, Have: 150}}},
+	&Commit{
+		Req: 5, Seq: 9, Acked: 8, Digest: 0xf2e5d04e, Resend: true,
+		Reads:  []occ.Read{{Block: 7, From: 200}, {Block: 8, From: 200}},
+		Writes: []occ.Write{{Block: 8, Data: []byte("tide")}, {Block: 7}},
+	},
+	&Validate{Req: 6, Reads: []occ.Read{{Block: 1 << 40, From: 1}}},
+	&Lease{Req: 7, Count: 4096},
+	&Status{Req: 8},
+	&Clock{Req: 9, Now: 1500 * time.Millisecond},
+	&Welcome{
+		Req: 1, Stable: 301, Store: id(0x20), Session: id(0x30), Epoch: 4, BlockSize: 4096, Retention: time.Minute,
+		Limits: DefaultLimits(),
+	},
+	&Pong{Req: 2, Stable: 301},
+	&ReadReply{Req: 300, Stable: 301, Results: []ReadResult{
+		{Status: StatusStill, From: 150}, {Status: StatusClosed, From: 100, To: 250, Data: []byte("mark")},
+		{Status: StatusGone, Horizon: 90}, {Status: StatusCurrent, From: 301, Data: []byte("tidemark")},
+	}},
+	&Items{Stable: 310, Items: []Item{
+		{At: 305, Block: 7, From: 200}, {Kind: ItemCommitted, At: 305, Req: 5}, {Kind: ItemDropped, At: 310, Block: 12, From: 120},
+	}},
+	&Conflict{Req: 5, Stable: 310, Blocks: []occ.Read{{Block: 8, From: 304}}},
+	&Validated{Req: 6, Stable: 310},
+	&Outcome{Req: 5, Stable: 310, Status: OutcomeCommitted, At: 305},
+	&LeaseReply{Req: 7, Stable: 310, First: 1 << 20, Count: 4096},
+	&StatusReply{Req: 8, Stable: 310, Values: []Counter{{"commits", 310}, {"conflicts", 2}}},
+	&Error{Req: 5, Stable: 310, Code: CodeTooLarge, Limit: 16384, Value: 20000, Text: "write set"},
+}
+
+func TestGolden(t *testing.T) {
+	seen := map[Type]bool{}
+	for _, m := range examples {
+		seen[m.Type()] = true
+		path := filepath.Join("testdata", strings.ToLower(m.Type().String())+".hex")
+		frame := Append(nil, m)
+		if *update {
+			if err := os.WriteFile(path, []byte(lines(frame)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := hex.DecodeString(strings.Join(strings.Fields(string(text)), ""))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if !bytes.Equal(frame, want) {
+			t.Errorf("%s: %v now encodes as\n%s", path, m.Type(), lines(frame))
+		}
+		if got := decodeFrame(t, want); !reflect.DeepEqual(got, m) {
+			t.Errorf("%s: got  %+v\nwant %+v", path, got, m)
+		}
+	}
+	for _, typ := range sortedTypes() {
+		if !seen[typ] {
+			t.Errorf("%v has no checked-in bytes", typ)
+		}
+	}
+}
+
+// lines writes b in hexadecimal, 16 bytes a line.
+func lines(b []byte) string {
+	var s strings.Builder
+	for part := range slices.Chunk(b, 16) {
+		fmt.Fprintf(&s, "% x\n", part)
+	}
+	return s.String()
+}
+
+// The bytes that the package comment shows.
+func TestDocumentedBytes(t *testing.T) {
+	for want, m := range map[string]Message{
+		"03 02 ac 02\n":       &Ping{Req: 300},
+		"05 41 ac 02 e8 07\n": &Pong{Req: 300, Stable: 1000},
+		"08 42 05 e8 07 04 0a 68 69\n": &ReadReply{Req: 5, Stable: 1000, Results: []ReadResult{
+			{From: 990, Data: []byte("hi")},
+		}},
+	} {
+		if got := lines(Append(nil, m)); got != want {
+			t.Errorf("%+v\ngot  %swant %s", m, got, want)
+		}
+	}
+}

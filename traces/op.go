@@ -1,0 +1,118 @@
+package traces
+
+import (
+	"fmt"
+	"math"
+)
+
+// Type says what an operation acts on. The zero Type is not valid.
+type Type uint8
+
+// The types of the Auspex format.
+const (
+	Attr   Type = iota + 1 // attributes read (getattr) or set (setattr)
+	Block                  // a range of file data moved
+	Dir                    // a range of a directory moved
+	Delete                 // the file was deleted
+	Open                   // a file that is not a directory was opened
+	Close                  // and closed
+)
+
+// Types lists the valid types in the order of their values.
+var Types = [...]Type{Attr, Block, Dir, Delete, Open, Close}
+
+// Action says which way an operation goes.
+type Action uint8
+
+// The two actions.
+const (
+	Read Action = iota
+	Write
+)
+
+// FID names a file. Its 64 bits have no structure that may be relied on.
+type FID uint64
+
+// Op is one operation of a trace.
+type Op struct {
+	Time   int64  // microseconds since 1970-01-01 UTC
+	FID    FID    // the file
+	Off    int64  // first byte of the range; for Open and Close about the file's size
+	Size   int64  // bytes in the range; may be 0
+	Line   int64  // line of the trace, from 1; 0 if the operation was not read from text
+	Host   uint32 // the asking client, as numbered in the trace
+	Type   Type
+	Action Action
+}
+
+const (
+	// MaxTime is the latest time of an operation: the end of the year 9999.
+	MaxTime int64 = 253402300799_999999
+	// MaxTransfer is the largest range in bytes that one Block or Dir
+	// operation may move. It is far beyond what NFS moves in one call and
+	// bounds what one line can make a replay do.
+	MaxTransfer int64 = 16 << 20
+)
+
+var typeNames = [...]string{"", "Attr", "Block", "Dir", "Delete", "Open", "Close"}
+
+// String returns the type as the trace format spells it.
+func (t Type) String() string {
+	if t >= Attr && t <= Close {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("Type(%d)", uint8(t))
+}
+
+// String returns the action as the trace format spells it.
+func (a Action) String() string {
+	switch a {
+	case Read:
+		return "READ"
+	case Write:
+		return "WRITE"
+	}
+	return fmt.Sprintf("Action(%d)", uint8(a))
+}
+
+// String returns the id in 16 hexadecimal digits.
+func (f FID) String() string { return fmt.Sprintf("%016x", uint64(f)) }
+
+// End returns the first byte after the operation's range.
+func (o Op) End() int64 { return o.Off + o.Size }
+
+// String returns the operation as a line of the Auspex format.
+func (o Op) String() string { return string(AppendAuspex(nil, o)) }
+
+// Check reports what makes the operation impossible: an unknown type or
+// action, a time or range that is negative or too large. Every operation that
+// a Reader returns passes; one that passes cannot overflow End.
+func (o Op) Check() error {
+	if reason := o.fault(); reason != "" {
+		return &OpError{Line: o.Line, Reason: reason}
+	}
+	return nil
+}
+
+// fault returns what is wrong with the operation, or "".
+func (o Op) fault() string {
+	switch {
+	case o.Type < Attr || o.Type > Close:
+		return fmt.Sprintf("unknown type %d", uint8(o.Type))
+	case o.Action > Write:
+		return fmt.Sprintf("unknown action %d", uint8(o.Action))
+	case o.Time < 0:
+		return "time is before 1970"
+	case o.Time > MaxTime:
+		return "time is after the year 9999"
+	case o.Off < 0:
+		return "OFF is negative"
+	case o.Size < 0:
+		return "SIZE is negative"
+	case o.Off > math.MaxInt64-o.Size:
+		return "OFF plus SIZE does not fit 63 bits"
+	case (o.Type == Block || o.Type == Dir) && o.Size > MaxTransfer:
+		return fmt.Sprintf("SIZE is over %d bytes for one transfer", MaxTransfer)
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package traces
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	// MaxLine is the length in bytes, newline not counted, beyond which a
+	// line is refused unread. A real line has about 85.
+	MaxLine = 4096
+
+	bufferSize = 64 << 10 // at least MaxLine+1
+	emptyReads = 100      // reads without a byte or an error before giving up
+
+	tooLong = "line is over 4096 bytes"
+)
+
+// Options say how to read a trace. The zero value is strict.
+type Options struct {
+	// SkipUnknown passes over lines that are not operations, and counts
+	// them, instead of stopping at the first.
+	SkipUnknown bool
+}
+
+// Reader reads the operations of a trace, in the order of its lines. It is
+// not safe for concurrent use.
+//
+// Memory is constant: a buffer of 64 KiB and what unpacking takes, at most
+// 4 MiB for bzip2 and about 128 MiB for zstd.
+type Reader struct {
+	name string
+	opt  Options
+	text *unpacker
+	file io.Closer // nil if the caller keeps it
+
+	buf        []byte
+	head, tail int // buf[head:tail] is read but not yet used
+	readErr    error
+
+	line    int64 // lines begun so far
+	ops     int64
+	skipped int64
+	first   *LineError // the first line skipped
+	err     error      // final
+}
+
+// NewReader reads a trace from r, plain or compressed with gzip, bzip2 or
+// zstd, which is told by its content. The name stands in error messages. The
+// reader reads ahead and does not close r.
+func NewReader(r io.Reader, name string, opt Options) (*Reader, error) {
+	text, err := unpack(r)
+	if err != nil {
+		return nil, &StreamError{File: name, Err: err, Detail: text.format}
+	}
+	return &Reader{name: name, opt: opt, text: text, buf: make([]byte, bufferSize)}, nil
+}
+
+// Next returns the next operation, and io.EOF after the last. A line that is
+// not an operation is a *LineError, any other failure a *StreamError; one
+// that is ErrEmpty says that there was no operation at all. Nothing follows
+// an error.
+func (r *Reader) Next() (Op, error) {
+	for r.err == nil {
+		line, err := r.nextLine()
+		if err != nil {
+			r.err = err
+			break
+		}
+		op, bad := Op{}, fault{reason: tooLong}
+		if len(line) <= MaxLine {
+			if op, bad = parse(line); bad.reason == "" {
+				op.Line = r.line
+				r.ops++
+				return op, nil
+			}
+			if len(bytes.TrimSpace(line)) == 0 {
+				continue
+			}
+		}
+		r.refuse(bad)
+	}
+	return Op{}, r.err
+}
+
+// refuse skips the current line, or makes it the end.
+func (r *Reader) refuse(bad fault) {
+	if r.opt.SkipUnknown && r.first != nil {
+		r.skipped++
+		return
+	}
+	e := &LineError{File: r.name, Line: r.line, Reason: bad.String()}
+	if !r.opt.SkipUnknown {
+		r.err = e
+		return
+	}
+	r.first, r.skipped = e, 1
+}
+
+// nextLine returns the next line without its newline, valid until the next
+// call. Of a line that is too long it returns only the last part that was
+// read, which still is longer than MaxLine.
+func (r *Reader) nextLine() ([]byte, error) {
+	for {
+		if i := bytes.IndexByte(r.buf[r.head:r.tail], '\n'); i >= 0 {
+			line := r.buf[r.head : r.head+i]
+			r.head += i + 1
+			r.line++
+			return line, nil
+		}
+		if r.readErr != nil {
+			return r.lastLine()
+		}
+		if r.tail-r.head == len(r.buf) {
+			// Far too long: keep enough to know it by.
+			r.head = r.tail - (MaxLine + 1)
+		}
+		r.fill()
+	}
+}
+
+// lastLine returns what follows the last newline, or why there is no more.
+func (r *Reader) lastLine() ([]byte, error) {
+	if r.readErr != io.EOF {
+		return nil, r.failure(r.text.explain(r.readErr))
+	}
+	if r.head < r.tail {
+		line := r.buf[r.head:r.tail]
+		r.head = r.tail
+		r.line++
+		return line, nil
+	}
+	if r.ops == 0 {
+		return nil, r.failure(ErrEmpty)
+	}
+	return nil, io.EOF
+}
+
+func (r *Reader) failure(err error) error {
+	e := &StreamError{File: r.name, Line: r.line, Err: err, Detail: r.text.format}
+	if err == ErrEmpty && r.first != nil {
+		e.Detail = "every line was skipped, the first because: " + r.first.Reason
+	}
+	return e
+}
+
+// fill moves the unused bytes to the front of the buffer and reads more.
+func (r *Reader) fill() {
+	r.tail = copy(r.buf, r.buf[r.head:r.tail])
+	r.head = 0
+	for range emptyReads {
+		n, err := r.text.text.Read(r.buf[r.tail:])
+		r.tail += n
+		if err != nil {
+			r.readErr = err
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	r.readErr = io.ErrNoProgress
+}
+
+// Skipped returns how many lines were skipped so far and the first of them.
+func (r *Reader) Skipped() (int64, *LineError) { return r.skipped, r.first }
+
+// Lines returns the number of lines read so far, empty and skipped included.
+func (r *Reader) Lines() int64 { return r.line }
+
+// Close frees the reader, and closes the file if the reader opened it. Later
+// calls of Next fail; a second Close does nothing.
+func (r *Reader) Close() error {
+	if r.text == nil {
+		return nil
+	}
+	r.text.free()
+	r.text = nil
+	r.head, r.tail = 0, 0
+	if r.err == nil {
+		r.err = &StreamError{File: r.name, Line: r.line, Err: ErrClosed}
+	}
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
