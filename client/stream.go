@@ -75,23 +75,22 @@ func (s *stream) write() {
 	for range s.queued {
 		s.mu.Lock()
 		out, closed := s.mu.out, s.mu.closed
-		s.mu.out = spare[:0]
+		s.mu.out = spare // the two buffers swap: each has one owner at a time
 		s.mu.Unlock()
 		if closed {
 			return
 		}
-		if len(out) == 0 {
-			continue
+		if len(out) > 0 {
+			err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
+			if err == nil {
+				_, err = s.conn.Write(out)
+			}
+			if err != nil {
+				s.shut() // the reader tells the receiver
+				return
+			}
 		}
-		err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-		if err == nil {
-			_, err = s.conn.Write(out)
-		}
-		if err != nil {
-			s.shut() // the reader tells the receiver
-			return
-		}
-		if spare = out; cap(spare) > keepBuffer {
+		if spare = out[:0]; cap(spare) > keepBuffer {
 			spare = nil
 		}
 	}

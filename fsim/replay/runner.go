@@ -345,7 +345,10 @@ func (j *job) finish(tries int, err error) {
 	}
 	switch {
 	case err != nil && fatal(err):
-		r.err = errors.Join(r.err, fmt.Errorf("transaction %d: %w", j.id, err))
+		c.Failed++
+		if r.err == nil { // the first says most: others often follow from it
+			r.err = fmt.Errorf("transaction %d: %w", j.id, err)
+		}
 	case err != nil:
 		c.Failed++
 	case j.class == infer.ReadOnly:

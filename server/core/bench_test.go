@@ -1,0 +1,112 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// benched is a core whose effects are carried out at no cost.
+type benched struct {
+	*Core
+	value [1][]byte
+}
+
+func newBenched(b *testing.B) *benched {
+	id := byte(0)
+	c := &benched{Core: New(Config{NewSession: func() occ.SessionID { id++; return occ.SessionID{id} }, MemoryBytes: 1 << 62})}
+	c.Start(0)
+	for conn := ConnID(1); conn <= 2; conn++ {
+		c.Connect(conn)
+		c.Receive(conn, &wire.Hello{Req: 1, Version: wire.Version})
+	}
+	c.drain()
+	c.value[0] = make([]byte, 4096)
+	b.ReportAllocs()
+	return c
+}
+
+func (c *benched) drain() {
+	for c.Flush(); ; {
+		effects := c.Take()
+		if len(effects) == 0 {
+			return
+		}
+		for _, e := range effects {
+			switch e := e.(type) {
+			case Append:
+				c.Durable()
+			case Load:
+				c.Loaded(e.ID, c.value[:])
+			}
+		}
+	}
+}
+
+// commits returns n transactions of connection 1, each of which reads and
+// writes the next of 10,000 blocks.
+func commits(n int) []wire.Commit {
+	const blocks = 10_000
+	data := numbered(1)
+	m := make([]wire.Commit, n)
+	for i := range m {
+		b, seq := occ.BlockID(i%blocks), uint64(i+1)
+		reads := []occ.Read{{Block: b, From: occ.Timestamp(max(0, i+1-blocks))}}
+		writes := []occ.Write{{Block: b, Data: data}}
+		m[i] = wire.Commit{Req: seq + 1, Seq: seq, Acked: seq - min(seq, 64), Reads: reads, Writes: writes, Digest: wire.CommitDigest(reads, writes)}
+	}
+	return m
+}
+
+// BenchmarkCommit validates and applies a transaction in groups of 64.
+func BenchmarkCommit(b *testing.B) {
+	c := newBenched(b)
+	m := commits(b.N)
+	b.ResetTimer()
+	for i := range m {
+		c.Receive(1, &m[i])
+		if i%64 == 63 {
+			c.drain()
+		}
+	}
+	c.drain()
+	if got := c.Stable(); int(got) != b.N {
+		b.Fatalf("%d commits, want %d", got, b.N)
+	}
+}
+
+// BenchmarkCommitHeld is BenchmarkCommit with another connection reading each
+// block before, so that each commit has one deprecation to send.
+func BenchmarkCommitHeld(b *testing.B) {
+	c := newBenched(b)
+	m := commits(b.N)
+	read := latest(2, 0)
+	b.ResetTimer()
+	for i := range m {
+		read.Items[0].Block = m[i].Writes[0].Block
+		c.Receive(2, read)
+		c.Receive(1, &m[i])
+		if i%64 == 63 {
+			c.drain()
+		}
+	}
+	c.drain()
+}
+
+// BenchmarkRead reads a block of 4 KiB that is in memory.
+func BenchmarkRead(b *testing.B) {
+	c := newBenched(b)
+	m := commits(10_000)
+	for i := range m {
+		c.Receive(1, &m[i])
+	}
+	c.drain()
+	read := latest(2, 0)
+	b.ResetTimer()
+	for i := range b.N {
+		read.Items[0].Block = occ.BlockID(i % 10_000)
+		c.Receive(2, read)
+		c.drain()
+	}
+}

@@ -1,0 +1,153 @@
+package core
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
+)
+
+// commit validates a read/write transaction (section 7) and queues it for the
+// log. Its number is looked at before anything else, so that whatever becomes
+// of it, it is judged at most once.
+func (c *Core) commit(cn *conn, m *wire.Commit) {
+	s := cn.session
+	switch {
+	case m.Digest != wire.CommitDigest(m.Reads, m.Writes):
+		c.reject(cn, m.Req, wire.CodeMalformed, "a commit's digest does not match its content")
+		return
+	case len(m.Writes) == 0 || c.writesTwice(m.Writes):
+		c.reject(cn, m.Req, wire.CodeMalformed, "a commit without writes, or with two of one block")
+		return
+	case m.Resend && cn.replaced:
+		c.tell(cn, m.Req, wire.OutcomeUnknown, 0)
+		return
+	case m.Acked >= m.Seq || m.Seq == math.MaxUint64:
+		c.sequenceError(cn, m.Req, "impossible sequence numbers")
+		return
+	}
+	s.trim(min(m.Acked, s.next-1))
+	switch {
+	case m.Seq < s.next:
+		c.resent(cn, m)
+		return
+	case m.Seq > s.next && !s.recovered:
+		c.sequenceError(cn, m.Req, "a sequence number is left out")
+		return
+	case !c.within(cn, m.Req, uint64(len(s.outcomes))+1, c.cfg.Limits.Outcomes, "outcome table"):
+		return
+	}
+	if !m.Resend {
+		s.recovered = false
+	}
+	o := s.add(m.Seq, m.Digest)
+	s.trim(m.Acked)
+	if e := c.exceeded(m); e.Code != 0 {
+		o.state = outcomeRefused
+		c.refuse(cn, e)
+		return
+	}
+	if m.Resend {
+		o.waiters = []waiter{{conn: cn, req: m.Req}}
+	} else {
+		o.conn, o.req = cn, m.Req
+	}
+	if changed := c.versions.Validate(m.Reads); changed != nil {
+		c.conflict(o, changed)
+		return
+	}
+	c.values.bytes += cost(m.Writes)
+	c.enqueue(step{
+		record: &record.Commit{
+			At:      c.versions.Assign(m.Writes),
+			Session: s.id,
+			Seq:     m.Seq,
+			Acked:   m.Acked,
+			Digest:  m.Digest,
+			Writes:  m.Writes,
+		},
+		outcome: o,
+	})
+}
+
+// conflict tells the sender which blocks changed: at once if all that changed
+// is visible, else when it is, so that a retry does not read the same doomed
+// versions again.
+func (c *Core) conflict(o *outcome, changed []occ.Read) {
+	c.counts.conflicts++
+	o.changed = changed
+	for _, r := range changed {
+		o.after = max(o.after, r.From)
+	}
+	if o.after > c.versions.Stable() {
+		c.conflicts = append(c.conflicts, o)
+		return
+	}
+	c.tellConflict(o)
+}
+
+func (c *Core) tellConflict(o *outcome) {
+	if o.conn != nil && o.conn.state != connGone {
+		c.send(o.conn, &wire.Conflict{Req: o.req, Blocks: o.changed})
+	}
+	c.settle(o, outcomeRefused)
+}
+
+// exceeded returns the error for a commit that exceeds a limit; its code is 0
+// if none is exceeded. It trims the zeros at the end of the data, which is
+// neither stored nor counted.
+func (c *Core) exceeded(m *wire.Commit) wire.Error {
+	l := c.cfg.Limits
+	if n := uint64(len(m.Reads)); n > l.CommitReads {
+		return tooLarge(m.Req, n, l.CommitReads, "read set")
+	}
+	if n := uint64(len(m.Writes)); n > l.CommitWrites {
+		return tooLarge(m.Req, n, l.CommitWrites, "write set")
+	}
+	var total uint64
+	for i := range m.Writes {
+		w := &m.Writes[i]
+		if n := uint64(len(w.Data)); n > c.cfg.BlockSize {
+			return tooLarge(m.Req, n, c.cfg.BlockSize, "block")
+		}
+		w.Data = bytes.TrimRight(w.Data, "\x00")
+		total += uint64(len(w.Data)) + commitEntryBytes
+	}
+	total += uint64(len(m.Reads)) * commitEntryBytes
+	if total > l.CommitBytes {
+		return tooLarge(m.Req, total, l.CommitBytes, "commit")
+	}
+	if after := c.values.bytes + cost(m.Writes); after > c.cfg.MemoryBytes {
+		return wire.Error{
+			Req: m.Req, Code: wire.CodeStoreFull, Text: "the memory budget for versions is used up",
+			Limit: uint64(c.cfg.MemoryBytes), Value: uint64(after),
+		}
+	}
+	return wire.Error{}
+}
+
+// commitEntryBytes is what an entry of a read or write set counts against
+// Limits.CommitBytes besides data: a bound for its encoding on the wire and
+// in the log.
+const commitEntryBytes = 20
+
+// writesTwice reports whether a block stands twice in a write set.
+func (c *Core) writesTwice(writes []occ.Write) bool {
+	if len(writes) <= 16 {
+		for i := range writes {
+			for j := range i {
+				if writes[i].Block == writes[j].Block {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	seen := make(map[occ.BlockID]struct{}, len(writes))
+	for _, w := range writes {
+		seen[w.Block] = struct{}{}
+	}
+	return len(seen) < len(writes)
+}

@@ -1,0 +1,69 @@
+package core
+
+import (
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
+)
+
+// ConnID names a connection; an id is never reused.
+type ConnID uint64
+
+// LoadID names a Load effect; an id is never reused.
+type LoadID uint64
+
+// Ref names the data of one version.
+type Ref struct {
+	Block occ.BlockID
+	From  occ.Timestamp
+}
+
+// Effect is something for the embedding to do: one of Send, Hangup, Append,
+// Put, Drop and Load, by value. The package comment says how.
+type Effect interface{ effect() }
+
+// Send queues Message on the stream of Conn. The message must not be changed
+// (except that counters may be added to a StatusReply).
+type Send struct {
+	Conn    ConnID
+	Message wire.Message
+}
+
+// Hangup ends the connection; Reason is for the log.
+type Hangup struct {
+	Conn   ConnID
+	Reason string
+}
+
+// Append makes Records durable as one group. Bytes is the sum of their
+// encoded sizes. The slice is valid until Durable is called.
+type Append struct {
+	Records []record.Record
+	Bytes   int
+}
+
+// Put keeps the data of version From of Block, without its trailing zeros.
+type Put struct {
+	Block occ.BlockID
+	From  occ.Timestamp
+	Data  []byte
+}
+
+// Drop forgets the data of version From of Block.
+type Drop struct {
+	Block occ.BlockID
+	From  occ.Timestamp
+}
+
+// Load fetches the data of Refs, to be returned by Loaded in their order.
+type Load struct {
+	ID   LoadID
+	Refs []Ref
+}
+
+func (Send) effect()   {}
+func (Hangup) effect() {}
+func (Append) effect() {}
+func (Put) effect()    {}
+func (Drop) effect()   {}
+func (Load) effect()   {}

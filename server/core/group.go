@@ -1,0 +1,142 @@
+package core
+
+import (
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
+)
+
+// step is something that waits for the log: a record, and who is answered
+// when it is durable.
+type step struct {
+	record  record.Record
+	outcome *outcome // of a commit
+	conn    *conn    // of a hello or lease
+	req     uint64
+}
+
+func (c *Core) enqueue(s step) { c.queue = append(c.queue, s) }
+
+func (c *Core) enqueueLease(cn *conn, m *wire.Lease) {
+	c.enqueue(step{
+		record: &record.Lease{Session: cn.session.id, First: c.nextID, Count: m.Count},
+		conn:   cn,
+		req:    m.Req,
+	})
+	c.nextID += occ.BlockID(m.Count)
+}
+
+// Flush closes the forming group, if there is one and none is under way. A
+// group is at most record.MaxGroupBytes, or one record.
+func (c *Core) Flush() {
+	if c.flight > 0 || len(c.queue) == 0 {
+		return
+	}
+	c.records = c.records[:0]
+	bytes := 0
+	for _, s := range c.queue {
+		n := record.Size(s.record)
+		if len(c.records) > 0 && bytes+n > record.MaxGroupBytes-record.GroupOverhead {
+			break
+		}
+		bytes += n
+		c.records = append(c.records, s.record)
+	}
+	c.flight = len(c.records)
+	c.counts.groups++
+	c.counts.groupBytes += uint64(bytes)
+	c.emit(Append{Records: c.records, Bytes: bytes})
+}
+
+// Durable says that the group under way is durable. It is applied, and the
+// next one is closed.
+func (c *Core) Durable() {
+	n := c.flight
+	c.flight = 0
+	clear(c.records)
+	c.apply(c.queue[:n])
+	rest := copy(c.queue, c.queue[n:])
+	clear(c.queue[rest:])
+	c.queue = c.queue[:rest]
+	c.Flush()
+}
+
+// apply makes a durable group visible in one atomic step (section 3): the
+// versions first, with the items that they mean to each connection; then one
+// message of items to each; only then whatever else was waiting.
+func (c *Core) apply(group []step) {
+	for _, s := range group {
+		if r, ok := s.record.(*record.Commit); ok {
+			c.applyCommit(r, s.outcome.conn, s.outcome.req)
+			s.outcome.at = r.At
+		}
+	}
+	c.flushItems()
+	for _, s := range group {
+		switch r := s.record.(type) {
+		case *record.Commit:
+			c.counts.commits++
+			c.settle(s.outcome, outcomeCommitted)
+		case *record.Session:
+			if s.conn.state == connGreeting {
+				c.welcome(s.conn, s.req)
+			}
+		case *record.Lease:
+			s.conn.leases--
+			if s.conn.state != connGone {
+				c.send(s.conn, &wire.LeaseReply{Req: s.req, First: r.First, Count: r.Count})
+			}
+		case *record.Horizon:
+			c.collect(r.At)
+		}
+	}
+	c.releaseConflicts()
+}
+
+// applyCommit applies one transaction: each block gets its new version, every
+// holder but the writer a deprecation, and the writer, if it is still there,
+// its answer and the new versions.
+func (c *Core) applyCommit(r *record.Commit, writer *conn, req uint64) {
+	keep := -1
+	if writer != nil && writer.state != connGone {
+		keep = writer.slot
+		c.item(writer, wire.Item{Kind: wire.ItemCommitted, At: r.At, Req: req})
+	}
+	for _, w := range r.Writes {
+		from := c.versions.Current(w.Block)
+		c.values.supersede(w.Block, from, r.At, len(w.Data))
+		c.emit(Put{Block: w.Block, From: r.At, Data: w.Data})
+		heldAlready := false
+		for slot := range c.holders.replace(w.Block, keep).slots() {
+			if slot == keep {
+				heldAlready = true
+				continue
+			}
+			holder := c.slots[slot]
+			c.unregistered(holder)
+			if !c.cfg.Faults.LoseDeprecation {
+				c.counts.deprecations++
+				c.item(holder, wire.Item{Kind: wire.ItemDeprecated, At: r.At, Block: w.Block, From: from})
+			}
+		}
+		if keep >= 0 && !heldAlready {
+			c.registered(writer, w.Block)
+		}
+	}
+	c.versions.Apply(r.At, r.Writes)
+}
+
+// releaseConflicts answers the conflicts with what has become visible, in the
+// order in which they were found.
+func (c *Core) releaseConflicts() {
+	waiting := c.conflicts[:0]
+	for _, o := range c.conflicts {
+		if o.after > c.versions.Stable() {
+			waiting = append(waiting, o)
+		} else {
+			c.tellConflict(o)
+		}
+	}
+	clear(c.conflicts[len(waiting):])
+	c.conflicts = waiting
+}

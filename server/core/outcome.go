@@ -1,0 +1,134 @@
+package core
+
+import (
+	"slices"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+type outcomeState uint8
+
+const (
+	outcomePending   outcomeState = iota // validated, not yet durable; or a conflict that is not told yet
+	outcomeCommitted                     // at outcome.at
+	outcomeRefused                       // did not commit: a conflict or a limit
+)
+
+// outcome is one entry of a session's outcome table (section 8).
+type outcome struct {
+	seq    uint64
+	digest uint32
+	state  outcomeState
+	at     occ.Timestamp
+
+	// While pending: who sent it, nil if all askers are resends; those; and
+	// for a conflict what has changed, to be told when stable reaches after.
+	conn    *conn
+	req     uint64
+	waiters []waiter
+	changed []occ.Read
+	after   occ.Timestamp
+}
+
+// waiter is a commit that was sent again and waits for its outcome.
+type waiter struct {
+	conn *conn
+	req  uint64
+}
+
+// find returns the entry of a number, nil if there is none.
+func (s *session) find(seq uint64) *outcome {
+	i, ok := slices.BinarySearchFunc(s.outcomes, seq, func(o *outcome, seq uint64) int {
+		switch {
+		case o.seq < seq:
+			return -1
+		case o.seq > seq:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	return s.outcomes[i]
+}
+
+// add makes the entry of a number above all others.
+func (s *session) add(seq uint64, digest uint32) *outcome {
+	o := &outcome{seq: seq, digest: digest}
+	s.outcomes = append(s.outcomes, o)
+	s.next = seq + 1
+	return o
+}
+
+// trim forgets the outcomes up to acked, which the client says that it has
+// seen; it cannot have seen what is pending.
+func (s *session) trim(acked uint64) {
+	n := 0
+	for n < len(s.outcomes) && s.outcomes[n].seq <= acked {
+		if s.outcomes[n].state == outcomePending {
+			acked = s.outcomes[n].seq - 1
+			break
+		}
+		n++
+	}
+	clear(s.outcomes[:n])
+	s.outcomes = s.outcomes[n:]
+	s.mark = max(s.mark, acked)
+}
+
+// busy reports whether an outcome is pending.
+func (s *session) busy() bool {
+	return slices.ContainsFunc(s.outcomes, func(o *outcome) bool { return o.state == outcomePending })
+}
+
+// resent answers a commit whose number was used before. Only a resend of the
+// same request is entitled to an answer, and it conveys the outcome alone.
+func (c *Core) resent(cn *conn, m *wire.Commit) {
+	s := cn.session
+	o := s.find(m.Seq)
+	switch {
+	case !m.Resend:
+		c.sequenceError(cn, m.Req, "a sequence number is used again")
+	case m.Seq <= s.mark:
+		c.tell(cn, m.Req, wire.OutcomeUnknown, 0)
+	case o == nil:
+		c.tell(cn, m.Req, wire.OutcomeConflict, 0)
+	case o.digest != m.Digest:
+		c.sequenceError(cn, m.Req, "a sequence number is used again for another request")
+	case o.state == outcomePending && len(o.waiters) == MaxWaiters:
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeBusy, Text: "too many resends wait for one commit"})
+	case o.state == outcomePending:
+		o.waiters = append(o.waiters, waiter{conn: cn, req: m.Req})
+	default:
+		c.tellRecorded(cn, m.Req, o)
+	}
+}
+
+func (c *Core) sequenceError(cn *conn, req uint64, text string) {
+	c.refuse(cn, wire.Error{Req: req, Code: wire.CodeSequence, Text: text})
+}
+
+func (c *Core) tell(cn *conn, req uint64, status wire.OutcomeStatus, at occ.Timestamp) {
+	c.send(cn, &wire.Outcome{Req: req, Status: status, At: at})
+}
+
+func (c *Core) tellRecorded(cn *conn, req uint64, o *outcome) {
+	if o.state == outcomeCommitted {
+		c.tell(cn, req, wire.OutcomeCommitted, o.at)
+	} else {
+		c.tell(cn, req, wire.OutcomeConflict, 0)
+	}
+}
+
+// settle ends the pending state of o and answers the resends that wait.
+func (c *Core) settle(o *outcome, state outcomeState) {
+	o.state = state
+	for _, w := range o.waiters {
+		if w.conn.state != connGone {
+			c.tellRecorded(w.conn, w.req, o)
+		}
+	}
+	o.conn, o.waiters, o.changed = nil, nil, nil
+}

@@ -1,0 +1,119 @@
+package core
+
+import (
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// parkedRead is a read that waits for data.
+type parkedRead struct {
+	conn    *conn
+	req     uint64
+	items   []wire.ReadItem
+	results []wire.ReadResult
+	loaded  []occ.Timestamp // per item: the version whose data is in results, wire.Absent for none
+	want    []int           // items that the load under way is for
+	refs    []Ref           // that load
+}
+
+// read answers a read at once if no data is needed, else when it is loaded.
+func (c *Core) read(cn *conn, m *wire.Read) {
+	if !c.within(cn, m.Req, uint64(len(m.Items)), c.cfg.Limits.ReadBlocks, "read") {
+		return
+	}
+	for _, it := range m.Items {
+		if it.At != occ.Latest && it.At > c.versions.Stable() {
+			c.reject(cn, m.Req, wire.CodeMalformed, "a read above the stable timestamp")
+			return
+		}
+	}
+	if cn.reads == MaxReads {
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeBusy, Text: "too many reads under way"})
+		return
+	}
+	p := &parkedRead{
+		conn:    cn,
+		req:     m.Req,
+		items:   m.Items,
+		results: make([]wire.ReadResult, len(m.Items)),
+		loaded:  make([]occ.Timestamp, len(m.Items)),
+	}
+	for i := range p.loaded {
+		p.loaded[i] = wire.Absent
+	}
+	cn.reads++
+	c.proceed(p)
+}
+
+// Loaded answers a Load with one value for each of its Refs. Loads that the
+// core no longer waits for are ignored.
+func (c *Core) Loaded(id LoadID, values [][]byte) {
+	p := c.reads[id]
+	delete(c.reads, id)
+	if p == nil || p.conn.state == connGone {
+		return
+	}
+	for k, i := range p.want {
+		p.results[i].Data = values[k]
+		p.loaded[i] = p.refs[k].From
+	}
+	c.proceed(p)
+}
+
+// proceed answers p if all its data is there, and else loads what is missing.
+// Everything is decided anew from the state of now: a version that was the
+// latest when its load began may have been superseded, which makes a read of
+// the latest load the newer one, and gives a read at a timestamp its end. So
+// looking up, registering and queueing the reply are one step (section 3).
+// In theory a block that is overwritten faster than it loads keeps a read
+// waiting; the newest data is what a value store has at hand.
+func (c *Core) proceed(p *parkedRead) {
+	p.want, p.refs = nil, nil
+	for i, it := range p.items {
+		if ref, missing := c.resolve(it, &p.results[i], p.loaded[i]); missing {
+			p.want = append(p.want, i)
+			p.refs = append(p.refs, ref)
+		}
+	}
+	if len(p.want) > 0 {
+		c.lastLoad++
+		c.reads[c.lastLoad] = p
+		c.counts.loads++
+		c.counts.loadedBlocks += uint64(len(p.refs))
+		c.emit(Load{ID: c.lastLoad, Refs: p.refs})
+		return
+	}
+	cn := p.conn
+	cn.reads--
+	for i, r := range p.results {
+		if r.Status == wire.StatusCurrent || r.Status == wire.StatusStill {
+			c.register(cn, p.items[i].Block)
+		}
+	}
+	c.counts.readBlocks += uint64(len(p.items))
+	c.send(cn, &wire.ReadReply{Req: p.req, Results: p.results})
+	c.sendItems(cn, c.dropExcess(cn))
+}
+
+// resolve fills in the result of one item as of now. It returns the version
+// to load if r does not hold its data; loaded is the version whose data it
+// holds.
+func (c *Core) resolve(it wire.ReadItem, r *wire.ReadResult, loaded occ.Timestamp) (Ref, bool) {
+	iv, ok := c.versions.Lookup(it.Block, it.At)
+	switch {
+	case !ok:
+		*r = wire.ReadResult{Status: wire.StatusGone, Horizon: c.versions.Horizon()}
+		return Ref{}, false
+	case iv.To == occ.Open && it.Have == iv.From:
+		*r = wire.ReadResult{Status: wire.StatusStill, From: iv.From}
+		return Ref{}, false
+	case iv.To == occ.Open:
+		r.Status, r.From, r.To = wire.StatusCurrent, iv.From, 0
+	default:
+		r.Status, r.From, r.To = wire.StatusClosed, iv.From, iv.To
+	}
+	if iv.From == 0 || iv.From == loaded {
+		return Ref{}, false
+	}
+	return Ref{Block: it.Block, From: iv.From}, true
+}

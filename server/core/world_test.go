@@ -1,0 +1,309 @@
+package core
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
+)
+
+// world embeds a core the way the contract says, holds loads and appends back
+// when it is told to, and watches every stream.
+type world struct {
+	cfg      Config
+	core     *Core
+	values   map[Ref][]byte
+	dropped  map[Ref]bool
+	log      [][]record.Record // durable
+	appended []record.Record   // under way
+	loads    []Load            // held back
+	holdLoad bool
+	sessions byte
+	streams  map[ConnID]*stream
+	truth    map[occ.BlockID][]occ.Timestamp // versions by the log alone
+	problems []string
+	trace    func(Effect) // sees every effect, if set
+
+	onMessage func(ConnID, wire.Message) // sees every message after its stream
+}
+
+func newWorld(cfg Config) *world {
+	w := &world{cfg: cfg}
+	if w.cfg.Store == (occ.StoreID{}) {
+		w.cfg.Store = occ.StoreID{1}
+	}
+	w.cfg.NewSession = func() occ.SessionID {
+		w.sessions++
+		return occ.SessionID{w.sessions}
+	}
+	w.boot()
+	return w
+}
+
+// boot makes a core from the log; whatever was not durable is lost.
+func (w *world) boot() {
+	w.cfg.Epoch++
+	w.core = New(w.cfg)
+	w.values = make(map[Ref][]byte)
+	w.dropped = make(map[Ref]bool)
+	w.appended, w.loads = nil, nil
+	w.streams = make(map[ConnID]*stream)
+	w.truth = make(map[occ.BlockID][]occ.Timestamp)
+	for _, g := range w.log {
+		w.note(g)
+		if err := w.core.Recover(g); err != nil {
+			w.problem("recover: %v", err)
+		}
+		w.pump()
+	}
+	w.core.Start(0)
+	w.pump()
+}
+
+func (w *world) problem(format string, args ...any) {
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+}
+
+func (w *world) note(group []record.Record) {
+	for _, r := range group {
+		if c, ok := r.(*record.Commit); ok {
+			for _, wr := range c.Writes {
+				w.truth[wr.Block] = append(w.truth[wr.Block], c.At)
+			}
+		}
+	}
+}
+
+// at is the version of a block at a timestamp.
+func (w *world) at(b occ.BlockID, t occ.Timestamp) occ.Timestamp {
+	from := occ.Timestamp(0)
+	for _, v := range w.truth[b] {
+		if v <= t {
+			from = v
+		}
+	}
+	return from
+}
+
+func (w *world) connect(id ConnID) {
+	w.core.Connect(id)
+	w.streams[id] = &stream{open: make(map[occ.BlockID]occ.Timestamp), writes: make(map[uint64][]occ.Write), reads: make(map[uint64][]wire.ReadItem)}
+}
+
+func (w *world) receive(id ConnID, m wire.Message) {
+	if s := w.streams[id]; s != nil {
+		switch m := m.(type) {
+		case *wire.Read:
+			s.reads[m.Req] = m.Items
+		case *wire.Commit:
+			s.writes[m.Req] = m.Writes
+		}
+	}
+	w.core.Receive(id, m)
+	w.pump()
+}
+
+func (w *world) flush() {
+	w.core.Flush()
+	w.pump()
+}
+
+// durable completes the append under way.
+func (w *world) durable() {
+	if w.appended == nil {
+		return
+	}
+	g := append([]record.Record(nil), w.appended...)
+	w.log = append(w.log, g)
+	w.note(g)
+	w.appended = nil
+	w.core.Durable()
+	w.pump()
+}
+
+// settle makes everything durable and answers all loads.
+func (w *world) settle() {
+	w.holdLoad = false
+	w.release()
+	for w.flush(); w.appended != nil; {
+		w.durable()
+	}
+}
+
+// release answers the loads that were held back.
+func (w *world) release() {
+	held := w.loads
+	w.loads = nil
+	for _, l := range held {
+		w.answer(l)
+		w.pump()
+	}
+}
+
+func (w *world) answer(l Load) {
+	values := make([][]byte, len(l.Refs))
+	for i, r := range l.Refs {
+		v, ok := w.values[r]
+		if !ok && !w.dropped[r] {
+			w.problem("load of %v, which the store does not hold", r)
+		}
+		values[i] = v
+	}
+	w.core.Loaded(l.ID, values)
+}
+
+func (w *world) pump() {
+	for {
+		effects := w.core.Take()
+		if len(effects) == 0 {
+			return
+		}
+		for _, e := range effects {
+			w.carryOut(e)
+		}
+	}
+}
+
+func (w *world) carryOut(e Effect) {
+	if w.trace != nil {
+		w.trace(e)
+	}
+	switch e := e.(type) {
+	case Send:
+		if s := w.streams[e.Conn]; s == nil {
+			w.problem("message for connection %d, which is gone", e.Conn)
+		} else if body, _, err := wire.SplitFrame(wire.Append(nil, e.Message), w.core.Limits().FrameBytes); err != nil || body == nil {
+			w.problem("message does not fit a frame: %v", err)
+		} else {
+			s.take(w, e.Message)
+			if w.onMessage != nil {
+				w.onMessage(e.Conn, e.Message)
+			}
+		}
+	case Hangup:
+		delete(w.streams, e.Conn)
+	case Append:
+		if w.appended != nil {
+			w.problem("two appends under way")
+		}
+		w.appended = e.Records
+	case Put:
+		w.values[Ref{e.Block, e.From}] = e.Data
+	case Drop:
+		if _, ok := w.values[Ref{e.Block, e.From}]; !ok {
+			w.problem("drop of a version that the store does not hold")
+		}
+		delete(w.values, Ref{e.Block, e.From})
+		w.dropped[Ref{e.Block, e.From}] = true
+	case Load:
+		if w.holdLoad {
+			w.loads = append(w.loads, e)
+		} else {
+			w.answer(e)
+		}
+	}
+}
+
+// stream is a naive client at the end of a connection: it checks the order of
+// section 3, and that what it holds open is what the server has.
+type stream struct {
+	stable occ.Timestamp
+	item   occ.Timestamp // of the last item
+	open   map[occ.BlockID]occ.Timestamp
+	writes map[uint64][]occ.Write
+	reads  map[uint64][]wire.ReadItem
+}
+
+func (s *stream) take(w *world, m wire.Message) {
+	stable := stableOf(m)
+	switch m := m.(type) {
+	case *wire.Items:
+		for _, it := range m.Items {
+			if it.At < s.item {
+				w.problem("item at %d after one at %d", it.At, s.item)
+			}
+			if it.Kind != wire.ItemDropped && it.At <= s.stable {
+				w.problem("item at %d, but stable was %d already", it.At, s.stable)
+			}
+			s.item = it.At
+			switch it.Kind {
+			case wire.ItemCommitted:
+				for _, wr := range s.writes[it.Req] {
+					s.open[wr.Block] = it.At
+				}
+			default:
+				if from, ok := s.open[it.Block]; !ok || from != it.From {
+					w.problem("item for version %d of block %d, which is not open", it.From, it.Block)
+				}
+				delete(s.open, it.Block)
+			}
+		}
+	case *wire.ReadReply:
+		for i, r := range m.Results {
+			it := s.reads[m.Req][i]
+			if r.Status == wire.StatusCurrent || r.Status == wire.StatusStill {
+				s.open[it.Block] = r.From
+			}
+			if r.Status != wire.StatusStill && r.Status != wire.StatusGone {
+				w.checkData(it.Block, r)
+			}
+		}
+	}
+	if stable < s.stable {
+		w.problem("stable went from %d back to %d", s.stable, stable)
+	}
+	s.stable = stable
+	for b, from := range s.open {
+		if now := w.at(b, stable); now != from {
+			w.problem("%T with stable %d: version %d of block %d is open, but %d is the server's", m, stable, from, b, now)
+		}
+	}
+}
+
+// checkData knows that tests write the block's id and a counter.
+func (w *world) checkData(b occ.BlockID, r wire.ReadResult) {
+	if want := w.values[Ref{b, r.From}]; r.From > 0 && want != nil && string(want) != string(r.Data) {
+		w.problem("block %d version %d: got %q, want %q", b, r.From, r.Data, want)
+	}
+	if r.From == 0 && len(r.Data) > 0 {
+		w.problem("version 0 of block %d has data", b)
+	}
+}
+
+func stableOf(m wire.Message) occ.Timestamp {
+	switch m := m.(type) {
+	case *wire.Welcome:
+		return m.Stable
+	case *wire.Pong:
+		return m.Stable
+	case *wire.ReadReply:
+		return m.Stable
+	case *wire.Items:
+		return m.Stable
+	case *wire.Conflict:
+		return m.Stable
+	case *wire.Validated:
+		return m.Stable
+	case *wire.Outcome:
+		return m.Stable
+	case *wire.LeaseReply:
+		return m.Stable
+	case *wire.StatusReply:
+		return m.Stable
+	case *wire.Error:
+		return m.Stable
+	}
+	panic(fmt.Sprintf("%T is not a server message", m))
+}
+
+// newCommit fills in the digest.
+func newCommit(req, seq uint64, reads []occ.Read, writes []occ.Write) *wire.Commit {
+	return &wire.Commit{Req: req, Seq: seq, Digest: wire.CommitDigest(reads, writes), Reads: reads, Writes: writes}
+}
+
+func numbered(n uint64) []byte { return binary.LittleEndian.AppendUint64(nil, n|1<<63) }
+
+const second = time.Second

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// TestSlowReader: a client that asks and never reads is dropped when its
+// queue is full, and holds up nobody's commit.
+func TestSlowReader(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"bytes":    {QueueBytes: 64 << 10},
+		"messages": {QueueMessages: 10},
+		"time":     {WriteTimeout: 10 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(t, opts)
+			other := pipe(t, s).hello(occ.SessionID{})
+			data := make([]byte, 4096)
+			data[4095] = 1
+			other.committed(nil, occ.Write{Block: 1, Data: data})
+
+			slow := pipe(t, s).hello(occ.SessionID{})
+			slow.reads(1, 1, string(data))
+			for {
+				b := wire.Append(nil, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
+				if _, err := slow.conn.Write(b); err != nil {
+					var timeout net.Error
+					if errors.As(err, &timeout) && timeout.Timeout() {
+						t.Fatal("the slow reader was not dropped")
+					}
+					break
+				}
+			}
+			if at := other.committed(nil, write(1, "two")); at != 2 {
+				t.Fatalf("committed at %d", at)
+			}
+		})
+	}
+}
+
+// TestGarbage: bytes that are no messages end the connection, which is told
+// why where that makes sense; others do not notice.
+func TestGarbage(t *testing.T) {
+	s := running(t, Options{})
+	addr := listen(t, s)
+	other := dial(t, addr).hello(occ.SessionID{})
+	for name, c := range map[string]struct {
+		bytes []byte
+		code  wire.ErrorCode // 0: nothing is told
+	}{
+		"not a frame":      {[]byte("GET / HTTP/1.1\r\n\r\n" + string(make([]byte, 100))), wire.CodeMalformed},
+		"huge frame":       {[]byte{0xff, 0xff, 0xff, 0xff, 0x7f, 1}, wire.CodeTooLarge},
+		"server's message": {wire.Append(nil, &wire.Pong{Req: 1}), wire.CodeMalformed},
+		"before hello":     {wire.Append(nil, &wire.Ping{Req: 1}), wire.CodeMalformed},
+		"cut off":          {wire.Append(nil, &wire.Hello{Req: 1, Version: wire.Version})[:5], 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := dial(t, addr)
+			if _, err := bad.conn.Write(c.bytes); err != nil {
+				t.Fatal(err)
+			}
+			if c.code == 0 {
+				bad.conn.(*net.TCPConn).CloseWrite()
+			}
+			told := bad.ended()
+			if c.code == 0 && told != nil || c.code != 0 && (told == nil || told.Code != c.code) {
+				t.Fatalf("told %+v, want code %d", told, c.code)
+			}
+		})
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		bad := dial(t, addr)
+		b := make([]byte, rng.IntN(200))
+		for i := range b {
+			b[i] = byte(rng.Uint32())
+		}
+		bad.conn.Write(b)
+		bad.conn.(*net.TCPConn).CloseWrite()
+		bad.ended()
+	}
+	other.committed(nil, write(1, "x"))
+}
+
+// TestConnectionLimit: one connection too many is told so.
+func TestConnectionLimit(t *testing.T) {
+	s := running(t, Options{Connections: 1})
+	addr := listen(t, s)
+	a := dial(t, addr).hello(occ.SessionID{})
+	if told := dial(t, addr).ended(); told == nil || told.Code != wire.CodeBusy {
+		t.Fatalf("told %+v", told)
+	}
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	if err := s.ServeConn(theirs); !errors.Is(err, ErrTooManyConnections) {
+		t.Fatalf("ServeConn: %v", err)
+	}
+	a.committed(nil, write(1, "x"))
+}
+
+// TestHandshakeTimeout: a connection that says nothing ends; one that has
+// said hello may be silent.
+func TestHandshakeTimeout(t *testing.T) {
+	s := running(t, Options{Handshake: 50 * time.Millisecond})
+	polite := pipe(t, s).hello(occ.SessionID{})
+	pipe(t, s).ended()
+	polite.settled()
+}
+
+// TestFencing: a second connection of a session ends the first.
+func TestFencing(t *testing.T) {
+	s := running(t, Options{})
+	a := pipe(t, s).hello(occ.SessionID{})
+	b := pipe(t, s).hello(a.welcome.Session)
+	a.ended()
+	if b.welcome.Session != a.welcome.Session {
+		t.Fatalf("%+v", b.welcome)
+	}
+	b.committed(nil, write(1, "x"))
+}
+
+// TestShutdownDoesNotWait: a client that does not read delays an orderly stop
+// only until the context ends.
+func TestShutdownDoesNotWait(t *testing.T) {
+	s := running(t, Options{})
+	a := pipe(t, s).hello(occ.SessionID{})
+	a.send(&wire.Ping{Req: a.next()}) // the pong is never read
+	a.send(&wire.Ping{Req: a.next()})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	select {
+	case <-s.Done():
+	default:
+		t.Fatal("not done")
+	}
+}
+
+// TestCounters has clients increment shared counters, retrying conflicts: no
+// increment is lost.
+func TestCounters(t *testing.T) {
+	const clients, increments, counters = 6, 20, 3
+	s := running(t, Options{})
+	addr := listen(t, s)
+	var all sync.WaitGroup
+	for i := range clients {
+		c := dial(t, addr).hello(occ.SessionID{})
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(i), 4))
+			for range increments {
+				for !c.increment(occ.BlockID(rng.IntN(counters))) {
+				}
+			}
+		})
+	}
+	all.Wait()
+	total := 0
+	c := dial(t, addr).hello(occ.SessionID{})
+	for b := range occ.BlockID(counters) {
+		total += len(c.read(b).Data)
+	}
+	if total != clients*increments {
+		t.Fatalf("%d increments, want %d", total, clients*increments)
+	}
+}
+
+// increment makes a block longer by one byte; false if it conflicted. Other
+// messages than the answer are deprecations.
+func (c *rawClient) increment(b occ.BlockID) bool {
+	c.send(&wire.Read{Req: c.next(), Items: []wire.ReadItem{{Block: b, At: occ.Latest, Have: wire.Absent}}})
+	for {
+		m, err := c.receive()
+		if err != nil {
+			c.t.Error(err)
+			return true
+		}
+		switch m := m.(type) {
+		case *wire.ReadReply:
+			r := m.Results[0]
+			c.send(c.commit([]occ.Read{{Block: b, From: r.From}}, occ.Write{Block: b, Data: append(r.Data, 1)}))
+		case *wire.Conflict:
+			return false
+		case *wire.Items:
+			if slices.ContainsFunc(m.Items, func(it wire.Item) bool { return it.Kind == wire.ItemCommitted }) {
+				return true
+			}
+		}
+	}
+}

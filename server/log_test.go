@@ -1,0 +1,198 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
+	"github.com/tidemark/tidemark/server/wal"
+)
+
+// testLog is a log in memory whose appends a test can hold back and fail. It
+// starts to do so when it is armed; before, it just appends.
+type testLog struct {
+	wal.Log
+	groups chan record.Group // gets every group once armed, before it is appended
+	answer chan error        // what becomes of it
+	failAt int               // this append, counted from 1, fails
+	calls  int
+}
+
+func newTestLog() *testLog { return &testLog{Log: wal.NewMemory(occ.StoreID{}, 1<<20).Open()} }
+
+// arm must not be called while an append is under way.
+func (l *testLog) arm() {
+	l.groups, l.answer = make(chan record.Group), make(chan error)
+}
+
+var errDisk = errors.New("the disk is on fire")
+
+func (l *testLog) Append(payload []byte) (uint64, error) {
+	l.calls++
+	if l.calls == l.failAt {
+		return 0, fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk)
+	}
+	if l.groups != nil {
+		g, err := record.Decode(payload)
+		if err != nil {
+			return 0, err
+		}
+		l.groups <- g
+		if err := <-l.answer; err != nil {
+			return 0, err
+		}
+	}
+	return l.Log.Append(payload)
+}
+
+// settled makes sure that the server has handled all that c sent before.
+func (c *rawClient) settled() {
+	c.t.Helper()
+	c.send(&wire.Ping{Req: c.next()})
+	if p := expect[*wire.Pong](c); p.Req != c.req {
+		c.t.Fatalf("%+v", p)
+	}
+}
+
+// TestGroupCommit: what arrives while one group is on its way to disk makes
+// one group together, and nobody sees anything before.
+func TestGroupCommit(t *testing.T) {
+	log := newTestLog()
+	s := running(t, Options{Log: log})
+	var clients []*rawClient
+	for range 4 {
+		clients = append(clients, pipe(t, s).hello(occ.SessionID{}))
+	}
+	log.arm()
+	clients[0].send(clients[0].commit(nil, write(1, "a")))
+	if g := <-log.groups; len(g.Records) != 1 {
+		t.Fatalf("first group: %d records", len(g.Records))
+	}
+	for i, c := range clients[1:] {
+		c.send(c.commit(nil, write(occ.BlockID(i+2), "b")))
+		c.settled()
+		c.reads(1, 0, "")
+	}
+	log.answer <- nil
+	if items := expect[*wire.Items](clients[0]); items.Stable != 1 {
+		t.Fatalf("%+v", items)
+	}
+	if g := <-log.groups; len(g.Records) != 3 {
+		t.Fatalf("second group: %d records", len(g.Records))
+	}
+	log.answer <- nil
+	for i, c := range clients[1:] {
+		items := expect[*wire.Items](c)
+		if items.Items[0].Kind == wire.ItemDeprecated { // of the first group
+			items = expect[*wire.Items](c)
+		}
+		if items.Stable != 4 || items.Items[0].At != occ.Timestamp(i+2) {
+			t.Fatalf("client %d: %+v", i+1, items)
+		}
+	}
+}
+
+// TestPendingConflict: the conflict with a transaction that is not yet
+// durable is told after that one is visible.
+func TestPendingConflict(t *testing.T) {
+	log := newTestLog()
+	s := running(t, Options{Log: log})
+	a, b := pipe(t, s).hello(occ.SessionID{}), pipe(t, s).hello(occ.SessionID{})
+	log.arm()
+	a.send(a.commit(nil, write(1, "a")))
+	<-log.groups
+	a.settled()
+	b.send(b.commit([]occ.Read{{Block: 1}}, write(2, "b")))
+	b.settled() // the pong overtakes the conflict
+	log.answer <- nil
+	if c := expect[*wire.Conflict](b); c.Stable != 1 || c.Blocks[0] != (occ.Read{Block: 1, From: 1}) {
+		t.Fatalf("%+v", c)
+	}
+	expect[*wire.Items](a)
+	log.groups, log.answer = nil, nil
+}
+
+// TestLogFailure: the append fails at each of the first calls: nothing is
+// acknowledged from then on, connections end, Serve returns the error.
+func TestLogFailure(t *testing.T) {
+	for failAt := 1; failAt <= 4; failAt++ {
+		t.Run(fmt.Sprint(failAt), func(t *testing.T) {
+			log := newTestLog()
+			log.failAt = failAt // 1: the epoch, 2: the session, 3 and 4: commits
+			s := running(t, Options{Log: log})
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			served := make(chan error, 1)
+			go func() { served <- s.Serve(l) }()
+			acknowledged := converse(l.Addr().String())
+			if want := max(0, failAt-3); acknowledged != want {
+				t.Errorf("%d commits acknowledged, want %d", acknowledged, want)
+			}
+			<-s.Done()
+			if err := <-served; !errors.Is(err, errDisk) && !errors.Is(err, ErrStopped) || err == nil {
+				t.Errorf("Serve: %v", err)
+			}
+			if err := s.Err(); !errors.Is(err, errDisk) || !errors.Is(err, wal.ErrUnknown) {
+				t.Errorf("Err: %v", err)
+			}
+			if log.calls != failAt {
+				t.Errorf("%d appends, the failed one was %d", log.calls, failAt)
+			}
+		})
+	}
+}
+
+// converse commits until the connection ends, and counts acknowledgements.
+func converse(addr string) (acknowledged int) {
+	nc, err := net.Dial("tcp", addr)
+	if err != nil {
+		return 0
+	}
+	defer nc.Close()
+	c := &rawClient{conn: nc, reader: wire.NewReader(nc, wire.MaxFrame)}
+	nc.Write(wire.Append(nil, &wire.Hello{Req: c.next(), Version: wire.Version}))
+	for {
+		m, err := c.receive()
+		if err != nil {
+			return acknowledged
+		}
+		if items, ok := m.(*wire.Items); ok {
+			acknowledged += len(items.Items)
+		}
+		nc.Write(wire.Append(nil, c.commit(nil, write(1, "x"))))
+	}
+}
+
+// TestShutdownAnswers: what was validated when the server began to stop is
+// made durable and answered.
+func TestShutdownAnswers(t *testing.T) {
+	log := newTestLog()
+	s := running(t, Options{Log: log})
+	a := pipe(t, s).hello(occ.SessionID{})
+	log.arm()
+	a.send(a.commit(nil, write(1, "a")))
+	<-log.groups
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Shutdown(context.Background()) }()
+	<-s.stop
+	select {
+	case <-s.Done():
+		t.Fatal("stopped with a group under way")
+	default:
+	}
+	log.answer <- nil
+	if items := expect[*wire.Items](a); items.Items[0].At != 1 {
+		t.Fatalf("%+v", items)
+	}
+	a.ended()
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/core"
+	"github.com/tidemark/tidemark/server/storedir"
+	"github.com/tidemark/tidemark/server/wal"
+)
+
+// Defaults of Options.
+const (
+	DefaultConnections   = 4096
+	DefaultHandshake     = 10 * time.Second
+	DefaultWriteTimeout  = 30 * time.Second
+	DefaultQueueBytes    = 32 << 20
+	DefaultQueueMessages = 1 << 16
+)
+
+// Options of a server. The zero value is a store in memory that works.
+type Options struct {
+	// Dir is the data directory, created if it is missing. Empty means a
+	// store in memory, which ends with the server.
+	Dir string
+	// BlockSize is that of a new store in bytes, and must be that of an
+	// existing one; 0 means 4096 for a new store and any for an existing one.
+	BlockSize int
+	// Retention is how long superseded versions stay readable; 0 means
+	// core.DefaultRetention.
+	Retention time.Duration
+	// MemoryBytes bounds the data of all versions; a commit beyond it is
+	// refused. 0 means core.DefaultMemoryBytes.
+	MemoryBytes int64
+	// Limits are the published limits; a field that is zero means that of
+	// wire.DefaultLimits. Those that do not fit each other are lowered.
+	Limits wire.Limits
+	// Heartbeat is after which silence a client hears from the server; 0
+	// means core.DefaultHeartbeat.
+	Heartbeat time.Duration
+	// ExternalClock lets clients move the retention clock, for replays.
+	ExternalClock bool
+	// Faults break rules of the protocol, for tests.
+	Faults occ.Faults
+
+	// Connections is how many may be open; 0 means DefaultConnections.
+	Connections int
+	// Handshake is how long a connection may take to its first message; 0
+	// means DefaultHandshake.
+	Handshake time.Duration
+	// WriteTimeout is how long one write to a connection may take before it
+	// is dropped; 0 means DefaultWriteTimeout.
+	WriteTimeout time.Duration
+	// QueueBytes and QueueMessages bound what waits to be sent on one
+	// connection; beyond them it is dropped. 0 means the defaults.
+	QueueBytes, QueueMessages int
+
+	// Log, if set, is used instead of a log in Dir, which must then be empty;
+	// the server closes it. Store is the id of its store.
+	Log   wal.Log
+	Store occ.StoreID
+	// Logger gets what an operator wants to know; nil means none of it.
+	Logger *slog.Logger
+}
+
+// OptionsError says which option cannot be.
+type OptionsError struct {
+	Option string
+	Reason string
+}
+
+// Error returns one line.
+func (e *OptionsError) Error() string { return fmt.Sprintf("server option %s: %s", e.Option, e.Reason) }
+
+// withDefaults fills in defaults.
+func (o Options) withDefaults() Options {
+	o.Connections = cmp.Or(o.Connections, DefaultConnections)
+	o.QueueBytes = cmp.Or(o.QueueBytes, DefaultQueueBytes)
+	o.QueueMessages = cmp.Or(o.QueueMessages, DefaultQueueMessages)
+	o.Handshake = cmp.Or(o.Handshake, DefaultHandshake)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// minFrame is the least frame size: room for a welcome, an error and a few
+// items.
+const minFrame = 512
+
+// validate checks options that are filled in.
+func (o Options) validate() error {
+	for _, c := range []struct {
+		option string
+		bad    bool
+		reason string
+	}{
+		{"BlockSize", o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize, fmt.Sprintf("is not between 0 and %d", storedir.MaxBlockSize)},
+		{"Retention", o.Retention < 0, "is negative"},
+		{"MemoryBytes", o.MemoryBytes < 0, "is negative"},
+		{"Heartbeat", o.Heartbeat < 0, "is negative"},
+		{"Connections", o.Connections < 0, "is negative"},
+		{"Handshake", o.Handshake < 0, "is negative"},
+		{"WriteTimeout", o.WriteTimeout < 0, "is negative"},
+		{"QueueBytes", o.QueueBytes < 0, "is negative"},
+		{"QueueMessages", o.QueueMessages < 0, "is negative"},
+		{"Log", o.Log != nil && o.Dir != "", "excludes Dir"},
+		{"Limits.FrameBytes", o.frameBytes() < minFrame || o.frameBytes() > wire.MaxFrame, fmt.Sprintf("is not between %d and %d", minFrame, wire.MaxFrame)},
+	} {
+		if c.bad {
+			return &OptionsError{Option: c.option, Reason: c.reason}
+		}
+	}
+	return nil
+}
+
+func (o Options) frameBytes() uint64 { return cmp.Or(o.Limits.FrameBytes, wire.MaxFrame) }
+
+// checkBlock checks the block size of the opened store against the frames.
+func (o Options) checkBlock(blockSize int) error {
+	if uint64(blockSize)+minFrame > o.frameBytes() {
+		return &OptionsError{Option: "Limits.FrameBytes", Reason: fmt.Sprintf("too small for blocks of %d bytes", blockSize)}
+	}
+	return nil
+}
+
+func (o Options) core(store occ.StoreID, epoch uint64, blockSize int) core.Config {
+	return core.Config{
+		Store:         store,
+		Epoch:         epoch,
+		BlockSize:     uint64(blockSize),
+		Retention:     o.Retention,
+		MemoryBytes:   o.MemoryBytes,
+		Limits:        o.Limits,
+		Heartbeat:     o.Heartbeat,
+		ExternalClock: o.ExternalClock,
+		Faults:        o.Faults,
+		NewSession:    newSession,
+	}
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"sync"
+
+	"github.com/tidemark/tidemark/occ/wire"
+)
+
+// queue is what waits to be sent on one connection. The owner pushes, the
+// writer takes everything at once.
+type queue struct {
+	maxBytes, maxMessages int
+	wake                  chan struct{} // capacity 1
+
+	mu struct {
+		sync.Mutex
+		messages []wire.Message
+		bytes    int
+		closed   bool
+	}
+}
+
+func newQueue(maxBytes, maxMessages int) *queue {
+	return &queue{maxBytes: maxBytes, maxMessages: maxMessages, wake: make(chan struct{}, 1)}
+}
+
+// push appends messages and reports whether there was room for them.
+func (q *queue) push(messages []wire.Message) bool {
+	bytes := 0
+	for _, m := range messages {
+		bytes += estimate(m)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.closed {
+		return true // nobody will miss them
+	}
+	if q.mu.bytes+bytes > q.maxBytes || len(q.mu.messages)+len(messages) > q.maxMessages {
+		return false
+	}
+	q.mu.bytes += bytes
+	q.mu.messages = append(q.mu.messages, messages...)
+	q.signal()
+	return true
+}
+
+// close lets the writer end once it has sent what is queued.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.closed = true
+	q.signal()
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take exchanges spare, an empty slice, for all that is queued. done says
+// that nothing will follow.
+func (q *queue) take(spare []wire.Message) (messages []wire.Message, done bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	messages = q.mu.messages
+	q.mu.messages, q.mu.bytes = spare, 0
+	return messages, q.mu.closed
+}
+
+// estimate is about what a message takes in memory and on the wire, in bytes.
+func estimate(m wire.Message) int {
+	n := 64
+	switch m := m.(type) {
+	case *wire.ReadReply:
+		for i := range m.Results {
+			n += 64 + len(m.Results[i].Data)
+		}
+	case *wire.Items:
+		n += 40 * len(m.Items)
+	case *wire.Conflict:
+		n += 16 * len(m.Blocks)
+	case *wire.StatusReply:
+		n += 40 * len(m.Values)
+	}
+	return n
+}

@@ -1,0 +1,43 @@
+// Package record is the content of the commit log: what one group says, and
+// its bytes. It is pure: bytes in, values or a typed error out.
+//
+// A reader that applies all groups in log order reaches the state of the
+// server that wrote them; whatever such a reader must know is a record. The
+// package knows nothing of files, checksums or log positions: those belong to
+// the log entry that carries a group (package wal), whose header also names
+// the store, the epoch, the log index and the predecessor.
+//
+// # Encoding
+//
+// The encoding is canonical: a group has exactly one, and the decoder refuses
+// every other. Format version 1, frozen:
+//
+//	group      = version records
+//	version    = one byte, 1
+//	records    = varint(count), then count times: kind, body
+//	kind       = one byte
+//
+//	kind  record      body
+//	   1  Commit      varint(At) session varint(Seq) varint(Acked) digest writes
+//	   2  Session     session
+//	   3  SessionEnd  session
+//	   4  Lease       session varint(First) varint(Count)
+//	   5  Trim        session varint(UpTo)
+//	   6  Horizon     varint(At)
+//	   7  Epoch       varint(Epoch)
+//
+//	session    = 16 bytes
+//	digest     = 4 bytes, little-endian
+//	writes     = varint(count), then count times: varint(block) varint(length) data
+//	data       = length bytes, the last of which is not zero
+//	varint     = base 128, least significant group first, the top bit of each
+//	             byte says that another follows; at most 10 bytes, value below
+//	             2^64, no superfluous zero group at the end
+//
+// The zeros at the end of a block are not stored: a block of zeros has length
+// 0, and the reader pads with zeros to the block size of the store. Nothing
+// may follow the last record. Kinds are never reused; a new kind or a changed
+// body takes a new format version, and a reader refuses versions that it does
+// not know, because skipping what it does not understand would leave it in
+// another state than the writer.
+package record

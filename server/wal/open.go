@@ -1,0 +1,97 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	tidwall "github.com/tidwall/wal"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/storedir/durable"
+)
+
+const (
+	// DefaultSegmentBytes is the segment size of the zero Options. The
+	// library holds up to two segments in memory.
+	DefaultSegmentBytes = 4 << 20
+
+	filePerm = 0o640
+	dirPerm  = 0o750
+)
+
+// Options of a Disk; the zero value works.
+type Options struct {
+	// SegmentBytes is the size at which a segment is closed and the next one
+	// begun; an entry never spans two. 0 means DefaultSegmentBytes.
+	SegmentBytes int
+}
+
+// Open verifies the log of the store in dir, mends what a crash left, and
+// opens it; a directory that is missing or empty becomes an empty log. The
+// report says what was found and mended. Damage gives a *CorruptError, and
+// the directory is left untouched; see the package comment.
+func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
+	if opts.SegmentBytes <= 0 {
+		opts.SegmentBytes = DefaultSegmentBytes
+	}
+	if err := makeDir(dir); err != nil {
+		return nil, Report{}, fmt.Errorf("create commit log: %w", err)
+	}
+	v, err := verify(dir, store)
+	if err != nil {
+		return nil, v.report, err
+	}
+	if err := v.settle(dir); err != nil {
+		return nil, v.report, fmt.Errorf("mend commit log: %w", err)
+	}
+	log, err := tidwall.Open(dir, &tidwall.Options{
+		SegmentSize:      opts.SegmentBytes,
+		SegmentCacheSize: 1,
+		DirPerms:         dirPerm,
+		FilePerms:        filePerm,
+	})
+	if err != nil {
+		return nil, v.report, fmt.Errorf("open commit log: %w", err)
+	}
+	d := &Disk{dir: dir, store: store}
+	d.mu.log = log
+	d.mu.head = Head{Index: v.head.index - 1, CRC: v.head.prev, Epoch: v.head.epoch}
+	d.mu.starts = []uint64{}
+	for _, s := range v.layout.segments {
+		d.mu.starts = append(d.mu.starts, s.first)
+	}
+	if len(d.mu.starts) == 0 {
+		d.mu.starts = append(d.mu.starts, 1) // just created by the library
+	}
+	if err := d.agree(); err != nil {
+		return nil, v.report, errors.Join(err, log.Close())
+	}
+	return d, v.report, nil
+}
+
+// makeDir creates dir durably, if it does not exist.
+func makeDir(dir string) error {
+	ok, err := exists(dir)
+	if ok || err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, dirPerm); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(dir))
+}
+
+// agree checks that the library sees the entries that were verified, and
+// makes the names in the directory durable.
+func (d *Disk) agree() error {
+	last, err := d.mu.log.LastIndex()
+	if err != nil {
+		return fmt.Errorf("open commit log: %w", err)
+	}
+	if last != d.mu.head.Index {
+		return fmt.Errorf("open commit log: library ends at entry %d, verification at %d", last, d.mu.head.Index)
+	}
+	return durable.SyncDir(d.dir)
+}
