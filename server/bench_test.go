@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
@@ -49,12 +50,19 @@ func share(b *testing.B, n int, work func(client int)) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commits/s")
 }
 
+// patient is a client that has as long as the benchmark takes.
+func patient(b *testing.B, addr string) *rawClient {
+	c := dial(b, addr).hello(occ.SessionID{})
+	c.conn.SetDeadline(time.Time{})
+	return c
+}
+
 func benchCommits(b *testing.B, n int) {
 	addr := listen(b, running(b, Options{Dir: b.TempDir()}))
 	clients := make([]*rawClient, n)
 	from := make([]occ.Timestamp, n)
 	for i := range clients {
-		clients[i] = dial(b, addr).hello(occ.SessionID{})
+		clients[i] = patient(b, addr)
 	}
 	before := groups(clients[0])
 	share(b, n, func(i int) {
@@ -182,4 +190,41 @@ func bareLog(f *os.File, requests <-chan bareCommit) (groups int) {
 		}
 	}
 	return groups
+}
+
+// BenchmarkReads has one connection read blocks of 4 KiB over loopback TCP, 16
+// requests under way; client and server share this process.
+func BenchmarkReads(b *testing.B) {
+	const window, blocks = 16, 1000
+	addr := listen(b, running(b, Options{}))
+	c := patient(b, addr)
+	data := make([]byte, 4096)
+	data[4095] = 1
+	for i := range blocks {
+		c.committed(nil, occ.Write{Block: occ.BlockID(i), Data: data})
+	}
+	request := func(i int) *wire.Read {
+		return &wire.Read{Req: c.next(), Items: []wire.ReadItem{{Block: occ.BlockID(i % blocks), At: occ.Latest, Have: wire.Absent}}}
+	}
+	b.SetBytes(4096)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range min(window, b.N) {
+		c.send(request(i))
+	}
+	var out []byte
+	for i := range b.N {
+		if _, err := c.reader.Next(); err != nil {
+			b.Fatal(err)
+		}
+		if i+window < b.N {
+			out = wire.Append(out, request(i+window))
+		}
+		if c.reader.Buffered() == 0 || len(out) > 1<<10 {
+			if _, err := c.conn.Write(out); err != nil {
+				b.Fatal(err)
+			}
+			out = out[:0]
+		}
+	}
 }

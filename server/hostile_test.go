@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -20,7 +21,7 @@ func TestSlowReader(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"bytes":    {QueueBytes: 64 << 10},
 		"messages": {QueueMessages: 10},
-		"time":     {WriteTimeout: 10 * time.Millisecond},
+		"time":     {WriteTimeout: 10 * time.Millisecond, QueueBytes: math.MaxInt, QueueMessages: math.MaxInt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := running(t, opts)
@@ -31,6 +32,7 @@ func TestSlowReader(t *testing.T) {
 
 			slow := pipe(t, s).hello(occ.SessionID{})
 			slow.reads(1, 1, string(data))
+			slow.conn.SetDeadline(time.Now().Add(patience / 4))
 			for {
 				b := wire.Append(nil, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
 				if _, err := slow.conn.Write(b); err != nil {

@@ -136,7 +136,7 @@ func TestLogFailure(t *testing.T) {
 				t.Errorf("%d commits acknowledged, want %d", acknowledged, want)
 			}
 			<-s.Done()
-			if err := <-served; !errors.Is(err, errDisk) && !errors.Is(err, ErrStopped) || err == nil {
+			if err := <-served; !errors.Is(err, errDisk) {
 				t.Errorf("Serve: %v", err)
 			}
 			if err := s.Err(); !errors.Is(err, errDisk) || !errors.Is(err, wal.ErrUnknown) {

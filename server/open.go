@@ -115,7 +115,7 @@ func (s *Server) recover() error {
 			case core.Put:
 				s.values.put(core.Ref{Block: e.Block, From: e.From}, e.Data)
 			case core.Drop:
-				s.values.drop(core.Ref{Block: e.Block, From: e.From})
+				s.values.drop(core.Ref(e))
 			}
 		}
 		return nil

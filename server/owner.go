@@ -137,7 +137,7 @@ func (s *Server) do(e core.Effect) {
 	case core.Put:
 		s.values.put(core.Ref{Block: e.Block, From: e.From}, e.Data)
 	case core.Drop:
-		s.values.drop(core.Ref{Block: e.Block, From: e.From})
+		s.values.drop(core.Ref(e))
 	case core.Load:
 		data := make([][]byte, len(e.Refs))
 		for i, r := range e.Refs {

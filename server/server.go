@@ -1,9 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -50,7 +52,7 @@ type Server struct {
 	mu struct {
 		sync.Mutex
 		stopping  bool
-		listeners map[net.Listener]struct{}
+		listeners []net.Listener // being served, oldest first
 		open      map[*conn]struct{}
 		lastConn  core.ConnID
 	}
@@ -70,7 +72,6 @@ func newServer(opts Options, st *storage) *Server {
 		values:  make(memoryValues),
 		conns:   make(map[core.ConnID]*conn),
 	}
-	s.mu.listeners = make(map[net.Listener]struct{})
 	s.mu.open = make(map[*conn]struct{})
 	return s
 }
@@ -85,7 +86,8 @@ func (s *Server) start() {
 // Several listeners may be served at once.
 func (s *Server) Serve(l net.Listener) error {
 	if !s.addListener(l) {
-		return errors.Join(s.stopped(), l.Close())
+		<-s.done
+		return errors.Join(cmp.Or(s.err, ErrStopped), l.Close())
 	}
 	defer s.removeListener(l)
 	for {
@@ -152,6 +154,17 @@ func (s *Server) ServeConn(nc net.Conn) error {
 	return nil
 }
 
+// Addr is the address of the listener that has been served longest, nil if
+// none is.
+func (s *Server) Addr() net.Addr {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.mu.listeners) == 0 {
+		return nil
+	}
+	return s.mu.listeners[0].Addr()
+}
+
 // Done is closed when the server has stopped, by Shutdown or by a failure;
 // Err then says which.
 func (s *Server) Done() <-chan struct{} { return s.done }
@@ -165,13 +178,6 @@ func (s *Server) Err() error {
 	default:
 		return nil
 	}
-}
-
-func (s *Server) stopped() error {
-	if err := s.Err(); err != nil {
-		return err
-	}
-	return ErrStopped
 }
 
 // Shutdown stops the server in an orderly way: it accepts nothing new, waits
@@ -208,7 +214,7 @@ func (s *Server) beginStop() {
 	}
 	s.mu.stopping = true
 	close(s.stop)
-	for l := range s.mu.listeners {
+	for _, l := range s.mu.listeners {
 		l.Close()
 	}
 }
@@ -234,7 +240,7 @@ func (s *Server) addListener(l net.Listener) bool {
 	if s.mu.stopping {
 		return false
 	}
-	s.mu.listeners[l] = struct{}{}
+	s.mu.listeners = append(s.mu.listeners, l)
 	return true
 }
 
@@ -242,5 +248,5 @@ func (s *Server) removeListener(l net.Listener) {
 	l.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.mu.listeners, l)
+	s.mu.listeners = slices.DeleteFunc(s.mu.listeners, func(other net.Listener) bool { return other == l })
 }

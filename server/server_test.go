@@ -160,6 +160,10 @@ func TestMemoryLog(t *testing.T) {
 func TestPortInUse(t *testing.T) {
 	s := running(t, Options{})
 	addr := listen(t, s)
+	dial(t, addr).hello(occ.SessionID{})
+	if got := s.Addr(); got.String() != addr {
+		t.Fatalf("Addr is %v, want %s", got, addr)
+	}
 	if l, err := net.Listen("tcp", addr); err == nil {
 		l.Close()
 		t.Fatal("the port is not in use")

@@ -41,7 +41,7 @@ func Default() Params {
 		Idle: 1500 * time.Millisecond, Gap: 15 * time.Millisecond, Burst: 24,
 		ReadOnly: 0.944, Stat: 0.6,
 		OwnFiles: 12, SharedFiles: 16, FileBlocks: 4,
-		SharedReads: 0.3, SharedWrites: 0.25,
+		SharedReads: 0.3, SharedWrites: 0.04,
 	}
 }
 

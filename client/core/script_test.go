@@ -27,6 +27,7 @@ type script struct {
 	hold    bool // loads are held back
 	loads   []server.Load
 	check   *history.Checker
+	faulty  bool // invariants are expected to break
 }
 
 // The blocks of the schedules.
@@ -55,18 +56,32 @@ type scriptTx struct {
 
 func (tx *scriptTx) Wake() { tx.wakes++ }
 
-// newScript starts a server and n connected clients.
+// newScript starts a server and n connected clients. At the end of the test
+// the history must be clean.
 func newScript(t *testing.T, n int) *script {
+	s := faultyScript(t, n, occ.Faults{}, occ.Faults{})
+	t.Cleanup(func() {
+		if err := s.check.Finish().Err(); err != nil && !t.Failed() {
+			t.Errorf("history: %v", err)
+		}
+	})
+	return s
+}
+
+// faultyScript is newScript with rules broken on purpose; the test looks at
+// the history itself.
+func faultyScript(t *testing.T, n int, ofServer, ofClients occ.Faults) *script {
 	s := &script{t: t, now: time.Second, values: make(map[server.Ref][]byte), newest: make(map[occ.BlockID]occ.Timestamp), check: history.New(history.Options{})}
+	s.faulty = ofServer != occ.Faults{} || ofClients != occ.Faults{}
 	sessions := byte(0)
 	s.srv = server.New(server.Config{
-		Store: occ.StoreID{1}, Epoch: 1, BlockSize: 64, Retention: time.Minute,
+		Store: occ.StoreID{1}, Epoch: 1, BlockSize: 64, Retention: time.Minute, Faults: ofServer,
 		NewSession: func() occ.SessionID { sessions++; return occ.SessionID{sessions} },
 	})
 	s.srv.Start(s.now)
 	for i := range n {
 		c := &scriptClient{s: s, conn: server.ConnID(i + 1), sent: make(map[wire.Type]int)}
-		c.Core = core.New(core.Config{CacheBytes: 1 << 20, Client: i, Recorder: s.check, Now: func() time.Duration { return s.now }})
+		c.Core = core.New(core.Config{CacheBytes: 1 << 20, Client: i, Recorder: s.check, Faults: ofClients, Now: func() time.Duration { return s.now }})
 		s.clients = append(s.clients, c)
 		s.srv.Connect(c.conn)
 		c.Hello(c, s.now)
@@ -76,11 +91,6 @@ func newScript(t *testing.T, n int) *script {
 		}
 		c.sent = make(map[wire.Type]int)
 	}
-	t.Cleanup(func() {
-		if err := s.check.Finish().Err(); err != nil && !t.Failed() {
-			t.Errorf("history: %v", err)
-		}
-	})
 	return s
 }
 
@@ -204,7 +214,9 @@ func (c *scriptClient) receive() {
 	if err := c.Receive(m); err != nil {
 		c.s.t.Fatalf("receiving %T: %v", m, err)
 	}
-	c.checkOpen()
+	if !c.s.faulty {
+		c.checkOpen()
+	}
 }
 
 func (c *scriptClient) receiveAll() {

@@ -57,8 +57,8 @@ func Build(ctx context.Context, db *client.DB, plan *Plan) (*Volume, error) {
 	if err := b.mkfs(base, fsim.Geometry{BlockSize: uint32(db.BlockSize()), Blocks: blocks}); err != nil {
 		return nil, fmt.Errorf("making the file system: %w", err)
 	}
-	for i, f := range plan.Image.Files {
-		if err := b.file(f, uint32(i)); err != nil {
+	for _, f := range plan.Image.Files {
+		if err := b.file(f, plan.affinity(f.FID)); err != nil {
 			return nil, fmt.Errorf("making file %v of the starting image: %w", f.FID, err)
 		}
 	}

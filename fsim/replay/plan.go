@@ -17,6 +17,13 @@ type Plan struct {
 	Operations, WriteBlocks int64
 	First, Last             int64 // times in microseconds
 	creates                 int64
+	users                   map[traces.FID]user
+}
+
+// user is the first host that used a file, and whether others did too.
+type user struct {
+	host   uint32
+	shared bool
 }
 
 // NewPlan reads the whole trace once.
@@ -26,7 +33,7 @@ func NewPlan(src traces.Source, blockSize int64) (*Plan, error) {
 		return nil, err
 	}
 	defer in.Close()
-	w := &watch{Stream: in, plan: &Plan{}, hosts: make(map[uint32]struct{}), blockSize: blockSize}
+	w := &watch{Stream: in, plan: &Plan{users: make(map[traces.FID]user)}, hosts: make(map[uint32]struct{}), blockSize: blockSize}
 	w.plan.Image, err = infer.NewImage(w, blockSize)
 	if err != nil {
 		return nil, err
@@ -58,6 +65,11 @@ func (w *watch) Next() (traces.Op, error) {
 	p.First, p.Last = min(p.First, op.Time), max(p.Last, op.Time)
 	p.Operations++
 	w.hosts[op.Host] = struct{}{}
+	if u, known := p.users[op.FID]; !known {
+		p.users[op.FID] = user{host: op.Host}
+	} else if u.host != op.Host && !u.shared {
+		p.users[op.FID] = user{u.host, true}
+	}
 	if op.Action == traces.Write && (op.Type == traces.Block || op.Type == traces.Attr) {
 		p.creates++
 		if op.Type == traces.Block {
@@ -65,6 +77,18 @@ func (w *watch) Next() (traces.Op, error) {
 		}
 	}
 	return op, nil
+}
+
+// affinity chooses the block group of a file of the image: that in which its
+// host creates files, or one of the others if several hosts use it, so that
+// the inodes of one host share no block with those of another.
+func (p *Plan) affinity(fid traces.FID) uint32 {
+	u, hosts := p.users[fid], uint32(len(p.Hosts))
+	if u.shared {
+		return hosts + uint32(mix(uint64(fid))%64)
+	}
+	i, _ := slices.BinarySearch(p.Hosts, u.host)
+	return uint32(i)
 }
 
 // volumeBlocks is how large the volume has to be: room for the image and for

@@ -4,7 +4,7 @@
 // is pure: no clock, network, goroutine, lock, randomness or dependence on
 // map order. The same inputs in the same order give the same effects.
 //
-// Sections are those of the protocol text in docs/protocol.md.
+// Sections are those of the protocol text.
 //
 // # Contract with the embedding
 //

@@ -91,6 +91,10 @@ func TestRegistrationsStayBounded(t *testing.T) {
 		w.receive(1, latest(3+i, 5))
 		w.receive(2, newCommit(2+i, 1+i, nil, []occ.Write{{Block: 5, Data: numbered(i)}}))
 		w.settle()
+		list := w.core.conns[1].regs.list
+		if a, b := slices.Index(list, 7), slices.Index(list, 9); a < 0 || b < a {
+			t.Fatalf("registrations %v, want the oldest first", list)
+		}
 	}
 	if len(w.problems) > 0 {
 		t.Fatal(w.problems)

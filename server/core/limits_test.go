@@ -108,6 +108,25 @@ func TestSessionsStayBounded(t *testing.T) {
 	}
 }
 
+// TestBusySessionStays: a session with a commit under way is not ended, even
+// if it is the oldest and nobody is connected.
+func TestBusySessionStays(t *testing.T) {
+	w := newWorld(Config{})
+	w.open(1)
+	w.receive(1, newCommit(2, 1, nil, []occ.Write{{Block: 1, Data: numbered(1)}}))
+	busy := w.core.conns[1].session
+	w.core.Disconnect(1)
+	for n := uint32(0); len(w.core.sessions) < MaxSessions; n++ {
+		var id occ.SessionID
+		binary.LittleEndian.PutUint32(id[4:], n+1)
+		w.core.addSession(id)
+	}
+	w.open(2)
+	if w.core.sessions[busy.id] == nil || len(w.core.sessions) != MaxSessions {
+		t.Fatalf("%d sessions, the busy one is %v", len(w.core.sessions), w.core.sessions[busy.id])
+	}
+}
+
 // TestBoundedPerConnection: what may be under way for one connection has
 // limits; beyond them it is refused, and nothing was done.
 func TestBoundedPerConnection(t *testing.T) {
@@ -145,6 +164,24 @@ func TestBoundedPerConnection(t *testing.T) {
 	w.settle()
 	if len(w.problems) > 0 {
 		t.Fatal(w.problems)
+	}
+}
+
+// TestBlockIDsRunOut: a lease beyond the last block id is refused.
+func TestBlockIDsRunOut(t *testing.T) {
+	w := newWorld(Config{})
+	w.open(1)
+	w.core.nextID = maxBlock - 5
+	var got []wire.Message
+	w.onMessage = func(_ ConnID, m wire.Message) { got = append(got, m) }
+	w.receive(1, &wire.Lease{Req: 2, Count: 6})
+	w.receive(1, &wire.Lease{Req: 3, Count: 5})
+	w.settle()
+	if e, ok := got[0].(*wire.Error); !ok || e.Code != wire.CodeStoreFull {
+		t.Fatalf("%+v", got[0])
+	}
+	if l, ok := got[1].(*wire.LeaseReply); !ok || l.First != maxBlock-5 || len(got) != 2 {
+		t.Fatalf("%+v", got[1])
 	}
 }
 

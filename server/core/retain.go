@@ -74,7 +74,8 @@ type retentionMark struct {
 const markCount = 64
 
 // retain moves the retention clock and, when versions ended longer ago than
-// the retention window, queues a horizon that makes them gone.
+// the retention window, queues a horizon that makes them gone. Each timestamp
+// ended a version, so a horizon that rises always has something to collect.
 func (c *Core) retain(now time.Duration) {
 	m := &c.marks
 	m.now = max(m.now, now)
@@ -91,8 +92,7 @@ func (c *Core) retain(now time.Duration) {
 	}
 	m.marks = append(m.marks[:0], m.marks[old-1:]...)
 	horizon := m.marks[0].stable
-	first, ok := c.values.ended.Min()
-	if !ok || first.end > horizon || horizon <= m.asked || m.now < m.paused {
+	if horizon <= m.asked || m.now < m.paused {
 		return
 	}
 	m.asked = horizon

@@ -2,6 +2,8 @@ package wal
 
 import (
 	"fmt"
+	"math/bits"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -17,13 +19,15 @@ const keepBuffer = 2 << 20
 // Disk is a log in a directory of its own. The directory must be locked by
 // the caller against other processes.
 type Disk struct {
-	dir   string
-	store occ.StoreID
+	dir     string
+	store   occ.StoreID
+	segment int64 // the library begins a new one at this size
 
 	mu struct {
 		sync.Mutex
 		log    *tidwall.Log
 		starts []uint64 // first index of every segment, in order
+		tail   int64    // bytes in the newest segment
 		head   Head
 		epoch  uint64 // of the writer, 0 before the first Fence
 		buf    []byte
@@ -70,7 +74,7 @@ func (d *Disk) Append(payload []byte) (uint64, error) {
 		d.mu.buf = entry
 	}
 	err := d.mu.log.Write(index, entry) // writes and syncs
-	if err == nil {
+	if d.mu.tail += int64(uvarintLen(len(entry)) + len(entry)); err == nil && d.mu.tail >= d.segment {
 		err = d.noteRoll(index)
 	}
 	if err != nil {
@@ -81,8 +85,13 @@ func (d *Disk) Append(payload []byte) (uint64, error) {
 	return index, nil
 }
 
+// uvarintLen is the length of the prefix that the library gives an entry of n
+// bytes.
+func uvarintLen(n int) int { return (bits.Len64(uint64(n)|1) + 6) / 7 }
+
 // noteRoll looks whether the library began a segment before or after writing
-// entry index, and makes its name durable: the library does not.
+// entry index, and makes its name durable: the library does not. It begins one
+// only when the newest has reached its full size.
 func (d *Disk) noteRoll(index uint64) error {
 	rolled := false
 	for _, first := range [2]uint64{index, index + 1} {
@@ -101,10 +110,23 @@ func (d *Disk) noteRoll(index uint64) error {
 	if !rolled {
 		return nil
 	}
+	if err := d.measureTail(); err != nil {
+		return err
+	}
 	if err := durable.SyncDir(d.dir); err != nil {
 		return err
 	}
 	return bounds{first: d.mu.starts[0], tail: d.mu.starts[len(d.mu.starts)-1]}.write(d.dir)
+}
+
+// measureTail takes the size of the newest segment from its file.
+func (d *Disk) measureTail() error {
+	info, err := os.Stat(filepath.Join(d.dir, segmentName(d.mu.starts[len(d.mu.starts)-1])))
+	if err != nil {
+		return err
+	}
+	d.mu.tail = info.Size()
+	return nil
 }
 
 // Head implements Log.

@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultSegmentBytes is the segment size of the zero Options. The
 	// library holds up to two segments in memory.
-	DefaultSegmentBytes = 4 << 20
+	DefaultSegmentBytes = 1 << 20
 
 	filePerm = 0o640
 	dirPerm  = 0o750
@@ -55,7 +55,7 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 	if err != nil {
 		return nil, v.report, fmt.Errorf("open commit log: %w", err)
 	}
-	d := &Disk{dir: dir, store: store}
+	d := &Disk{dir: dir, store: store, segment: int64(opts.SegmentBytes)}
 	d.mu.log = log
 	d.mu.head = Head{Index: v.head.index - 1, CRC: v.head.prev, Epoch: v.head.epoch}
 	d.mu.starts = []uint64{}
@@ -65,7 +65,7 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 	if len(d.mu.starts) == 0 {
 		d.mu.starts = append(d.mu.starts, 1) // just created by the library
 	}
-	if err := d.agree(); err != nil {
+	if err := errors.Join(d.agree(), d.measureTail()); err != nil {
 		return nil, v.report, errors.Join(err, log.Close())
 	}
 	return d, v.report, nil
