@@ -40,6 +40,7 @@ func (s *Server) own() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	s.core.Start(s.clock())
+	s.core.Flush()
 	s.carryOut()
 	stop := s.stop
 	for stop != nil || !s.core.Idle() {

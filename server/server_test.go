@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/tidemark/tidemark/occ"
@@ -141,6 +142,46 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		if c.is != nil && !errors.Is(err, c.is) || c.is == nil && !errors.As(err, &options) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFailedOpenUnlocks: an Open that fails late leaves the directory to the
+// next one.
+func TestFailedOpenUnlocks(t *testing.T) {
+	dir := t.TempDir()
+	var options *OptionsError
+	if _, err := Open(Options{Dir: dir, Limits: wire.Limits{FrameBytes: 4096}}); !errors.As(err, &options) {
+		t.Fatal(err)
+	}
+	pipe(t, running(t, Options{Dir: dir})).hello(occ.SessionID{}).committed(nil, write(1, "x"))
+}
+
+// TestDamagedLog: acknowledged commits that are damaged are an error each
+// time, never dropped, and the directory is not left locked.
+func TestDamagedLog(t *testing.T) {
+	dir := t.TempDir()
+	s := running(t, Options{Dir: dir})
+	a := pipe(t, s).hello(occ.SessionID{})
+	a.committed(nil, write(1, "one"))
+	a.committed(nil, write(1, "two"))
+	shutdown(t, s)
+	segments, err := filepath.Glob(filepath.Join(dir, "log", "0*"))
+	if err != nil || len(segments) == 0 {
+		t.Fatal(segments, err)
+	}
+	b, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[60] ^= 1
+	if err := os.WriteFile(segments[0], b, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var corrupt *wal.CorruptError
+		if _, err := Open(Options{Dir: dir}); !errors.As(err, &corrupt) {
+			t.Fatal(err)
 		}
 	}
 }

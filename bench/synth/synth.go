@@ -37,7 +37,7 @@ type Params struct {
 // Default is the load of "make bench".
 func Default() Params {
 	return Params{
-		Seed: 1, Hosts: 24, Duration: 60 * time.Second,
+		Seed: 1, Hosts: 24, Duration: 120 * time.Second,
 		Idle: 1500 * time.Millisecond, Gap: 15 * time.Millisecond, Burst: 24,
 		ReadOnly: 0.944, Stat: 0.6,
 		OwnFiles: 12, SharedFiles: 16, FileBlocks: 4,

@@ -15,7 +15,7 @@ import (
 const (
 	// DefaultSegmentBytes is the segment size of the zero Options. The
 	// library holds up to two segments in memory.
-	DefaultSegmentBytes = 1 << 20
+	DefaultSegmentBytes = 512 << 10
 
 	filePerm = 0o640
 	dirPerm  = 0o750

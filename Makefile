@@ -1,0 +1,55 @@
+# Targets need Go (see go.mod for the version) and make; the race detector also a C compiler.
+
+GO        ?= go
+FUZZTIME  ?= 10s
+BENCHTIME ?= 1s
+COUNT     ?= 1
+ARGS      ?=
+
+# The packages with goroutines, locks or processes.
+CONCURRENT = ./client/... ./server/... ./bench/live ./fsim/replay ./cmd/tidemark
+
+.PHONY: all bench test race fuzz lint generate microbench build clean
+
+all: build
+
+build:
+	$(GO) build -o bin/tidemark ./cmd/tidemark
+
+# Replay the bundled NFS trace and the synthetic load under conventional OCC and read-optimized OCC with
+# ε = 2 s, 0.1 s and 0, and print the comparison. ARGS are flags for "tidemark bench".
+bench: build
+	./bin/tidemark bench $(ARGS)
+
+test:
+	$(GO) test ./...
+
+race:
+	$(GO) test -race -short $(CONCURRENT)
+
+# Run every fuzz target for FUZZTIME.
+fuzz:
+	@set -e; for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "== $$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+# Micro-benchmarks with allocations: "make microbench COUNT=10 > new.txt", then "go tool benchstat old.txt new.txt".
+microbench:
+	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
+
+lint:
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt would change:"; echo "$$files"; exit 1; fi
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+generate:
+	$(GO) generate ./...
+
+clean:
+	rm -rf bin out
