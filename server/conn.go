@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/tidemark/tidemark/occ/wire"
@@ -27,11 +28,15 @@ type conn struct {
 	// The owner's alone:
 	outgoing []wire.Message // of the effects being carried out
 	dropped  bool           // the core has forgotten it
+
+	sending  sync.Mutex // whoever holds it is the one that sends
+	messages []wire.Message
+	buf      []byte
 }
 
-// read decodes messages and hands them to the owner, together what arrived
-// together, until the connection ends, and then tells the owner of the end.
-// It returns false if there is no owner any more.
+// read decodes messages, has the core decide what arrived together, and sends
+// what that leaves for this connection, until the connection ends. It returns
+// false if the server has ended.
 func (c *conn) read() bool {
 	c.net.SetReadDeadline(time.Now().Add(c.server.opts.Handshake))
 	r := wire.NewReader(c.net, c.server.core.Limits().FrameBytes)
@@ -43,12 +48,13 @@ func (c *conn) read() bool {
 				greeted = true
 				c.net.SetReadDeadline(time.Time{})
 			}
-			if !c.server.input(input{conn: c, messages: batch}) {
+			if !c.server.received(c, batch) {
 				return false
 			}
+			c.answer()
 		}
 		if err != nil {
-			return c.server.input(input{conn: c, err: err})
+			return c.server.broken(c, err)
 		}
 	}
 }
@@ -85,35 +91,53 @@ func refusal(err error) (code wire.ErrorCode, ok bool) {
 	return 0, false
 }
 
-// write sends what is queued, all of it in one write, until the queue is
-// closed and empty, or the connection fails. It closes the connection, which
-// also ends the reader.
+// answer sends what is queued, on the reader's goroutine: a request that is
+// answered at once needs no other. A client that does not read is not read
+// from meanwhile, and its connection dropped when its queue is full.
+func (c *conn) answer() {
+	if !c.sending.TryLock() {
+		c.queue.signal() // the writer may have looked before this was queued
+		return
+	}
+	defer c.sending.Unlock()
+	c.sendQueued()
+}
+
+// write sends what the reader leaves, until the queue is closed and empty or
+// the connection fails. It closes the connection, which also ends the reader.
 func (c *conn) write() {
 	defer c.net.Close()
-	var buf []byte
-	var messages []wire.Message
 	for range c.queue.wake {
-		clear(messages)
-		batch, done := c.queue.take(messages[:0])
-		messages = batch
-		buf = buf[:0]
-		for i, m := range batch {
-			buf = wire.Append(buf, m)
-			if len(buf) < maxWrite && i < len(batch)-1 {
-				continue
-			}
-			if !c.send(buf) {
-				return
-			}
-			buf = buf[:0]
-		}
-		if cap(buf) > keepBuffer {
-			buf = nil
-		}
-		if done {
+		c.sending.Lock()
+		ended := c.sendQueued()
+		c.sending.Unlock()
+		if ended {
 			return
 		}
 	}
+}
+
+// sendQueued sends everything that is queued, in one write unless it is large.
+// It reports whether nothing will follow, or nothing can.
+func (c *conn) sendQueued() (ended bool) {
+	clear(c.messages)
+	c.messages, ended = c.queue.take(c.messages[:0])
+	buf := c.buf[:0]
+	for i, m := range c.messages {
+		buf = wire.Append(buf, m)
+		if len(buf) < maxWrite && i < len(c.messages)-1 {
+			continue
+		}
+		if !c.send(buf) {
+			c.queue.close() // also for the writer, if this is the reader
+			return true
+		}
+		buf = buf[:0]
+	}
+	if c.buf = buf; cap(buf) > keepBuffer {
+		c.buf = nil
+	}
+	return ended
 }
 
 // maxWrite is the size from which a write is not extended further.

@@ -4,25 +4,29 @@
 //
 // # Goroutines
 //
-// One goroutine, the owner, has the core to itself. It takes what connections
-// received from a bounded channel, everything that is there at once, lets the
-// core decide, and carries out the effects. Another one, the log writer, makes
-// one group at a time durable while the owner forms the next. Each connection
-// has a reader, which decodes, and a writer, which encodes and sends all that
-// is queued in one write. Serve runs on its caller's goroutine.
+// The core has one owner at a time: whoever holds Server.owner. A connection's
+// reader decodes what has arrived, becomes the owner, lets the core decide,
+// carries out the effects, gives the core up, and sends what that left for its
+// own connection: a request that can be answered at once costs one goroutine.
+// The connection's writer sends everything else, all that is queued in one
+// write. The log writer makes one group at a time durable while the next one
+// forms; then it is the owner for as long as applying takes. A third kind
+// tells the core the time once a second. Serve runs on its caller's goroutine.
 //
-// Shutdown waits for all of them: the owner finishes the group under way,
-// answers and closes the connections; readers and writers end with their
-// connection; the log writer ends with the owner.
+// Nobody waits for a disk or a network as the owner.
+//
+// Shutdown waits for all of them: when the group under way is answered the
+// connections are closed; readers and writers end with their connection, the
+// log writer with the last owner.
 //
 // # Limits
 //
 // Connections, the time to a first message, the time of a write, and the
 // bytes and messages queued for a connection have limits in Options. A
 // connection that exceeds one is dropped; nothing is lost but its cache's
-// freshness, and no other connection waits for it. A reader that is faster
-// than the owner waits, and with it its client. Undecided input takes at most
-// inputBatches times the largest frame, and one frame for each connection.
+// freshness, and no other connection waits for it. A reader that waits to
+// become the owner reads no further, and so its client waits. Undecided input
+// is at most batchMessages small messages, or one frame, for each connection.
 //
 // # Failure
 //

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSlowReader: a client that asks and never reads is dropped when its
-// queue is full, and holds up nobody's commit.
+// queue is full or a write has waited too long, and holds up nobody's commit.
 func TestSlowReader(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"bytes":    {QueueBytes: 64 << 10},
@@ -34,7 +34,10 @@ func TestSlowReader(t *testing.T) {
 			slow.reads(1, 1, string(data))
 			slow.conn.SetDeadline(time.Now().Add(patience / 4))
 			for {
-				b := wire.Append(nil, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
+				var b []byte
+				for range 32 { // more at once than the queues hold
+					b = wire.Append(b, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
+				}
 				if _, err := slow.conn.Write(b); err != nil {
 					var timeout net.Error
 					if errors.As(err, &timeout) && timeout.Timeout() {

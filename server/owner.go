@@ -12,95 +12,110 @@ import (
 // tick is how often the core is told the time.
 const tick = time.Second
 
-// input is something that happened to a connection.
-type input struct {
-	conn     *conn
-	opened   bool
-	messages []wire.Message
-	err      error // reading ended
-}
-
-// input hands something to the owner; false if there is no owner any more.
-func (s *Server) input(in input) bool {
-	select {
-	case s.inputs <- in:
-		return true
-	case <-s.done:
+// enter makes the caller the owner of the core, until it calls leave. It
+// returns false, and does not, if the server has ended.
+func (s *Server) enter() bool {
+	s.owner.Lock()
+	if s.ended {
+		s.owner.Unlock()
 		return false
 	}
+	return true
 }
 
-// own is the owner: the only goroutine that touches the core.
-func (s *Server) own() {
-	defer close(s.appends)
-	defer close(s.done)
-	defer s.dropConns()
-	defer s.beginStop()
+// leave closes the group that has formed, if the log is free, carries out
+// what the core has decided, and gives the core up. Messages for the
+// connection own, which may be nil, are left to the caller to send.
+func (s *Server) leave(own *conn) {
+	s.core.Flush()
+	s.carryOut(own)
+	if s.finishing && s.core.Idle() {
+		s.end()
+	}
+	s.owner.Unlock()
+}
 
+// end is the last thing that an owner does.
+func (s *Server) end() {
+	s.ended = true
+	s.beginStop()
+	s.dropConns()
+	close(s.appends)
+	close(s.done)
+}
+
+// keepTime tells the core the time, and of the end.
+func (s *Server) keepTime() {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
-	s.core.Start(s.clock())
-	s.core.Flush()
-	s.carryOut()
-	stop := s.stop
-	for stop != nil || !s.core.Idle() {
+	for stop := s.stop; ; {
 		select {
-		case in := <-s.inputs:
-			s.handle(in)
-		case err := <-s.durable:
-			if err != nil {
-				s.fail(err)
-				return
-			}
-			s.core.Durable()
 		case <-ticker.C:
-			s.core.Tick(s.clock())
+			if s.enter() {
+				s.core.Tick(s.clock())
+				s.leave(nil)
+			}
 		case <-stop:
-			s.core.Stop()
 			stop = nil
+			if s.enter() {
+				s.finishing = true
+				s.core.Stop()
+				s.leave(nil)
+			}
+		case <-s.done:
+			return
 		}
-		s.drain()
-		s.core.Flush()
-		s.carryOut()
 	}
 }
 
 // clock is the time since the server began, by the monotonic clock.
 func (s *Server) clock() time.Duration { return time.Since(s.begun) }
 
-// drain handles what else has arrived, so that it shares a group and a write
-// per connection; not more than that, so that no reader keeps the log waiting.
-func (s *Server) drain() {
-	for range len(s.inputs) {
-		s.handle(<-s.inputs)
+// opened tells the core of a connection; false if the server has ended.
+func (s *Server) opened(c *conn) bool {
+	if !s.enter() {
+		return false
 	}
+	s.conns[c.id] = c
+	s.core.Connect(c.id)
+	s.leave(nil)
+	return true
 }
 
-func (s *Server) handle(in input) {
-	c := in.conn
-	switch {
-	case in.opened:
-		s.conns[c.id] = c
-		s.core.Connect(c.id)
-	case in.err != nil:
-		if code, ok := refusal(in.err); ok && !c.dropped {
-			s.core.Reject(c.id, code, in.err.Error())
-			return
-		}
+// received hands messages of a connection to the core; false if the server
+// has ended.
+func (s *Server) received(c *conn, messages []wire.Message) bool {
+	if !s.enter() {
+		return false
+	}
+	for _, m := range messages {
+		s.core.Receive(c.id, m)
+	}
+	s.leave(c)
+	return true
+}
+
+// broken tells the core that reading from a connection ended; false if the
+// server has ended.
+func (s *Server) broken(c *conn, err error) bool {
+	if !s.enter() {
+		return false
+	}
+	if code, ok := refusal(err); ok && !c.dropped {
+		s.core.Reject(c.id, code, err.Error())
+	} else {
 		s.core.Disconnect(c.id)
 		s.forget(c)
 		c.queue.close()
-	default:
-		for _, m := range in.messages {
-			s.core.Receive(c.id, m)
-		}
 	}
+	s.leave(nil)
+	return true
 }
 
 // carryOut does what the core says, in its order, until it says nothing more.
-// Messages are handed to the writers when all are known, so that each has as
-// much as possible to send at once.
-func (s *Server) carryOut() {
+// Messages are queued when all are known, so that each connection has as much
+// as possible to send at once.
+func (s *Server) carryOut(own *conn) {
 	for {
 		effects := s.core.Take()
 		if len(effects) == 0 {
@@ -111,7 +126,7 @@ func (s *Server) carryOut() {
 		}
 	}
 	for _, c := range s.dirty {
-		if !c.queue.push(c.outgoing) {
+		if !c.queue.push(c.outgoing, c != own) {
 			s.overflow(c)
 		}
 		clear(c.outgoing)
@@ -128,13 +143,13 @@ func (s *Server) do(e core.Effect) {
 	case core.Hangup:
 		if c := s.conns[e.Conn]; c != nil {
 			s.opts.Logger.Info("hung up", "conn", e.Conn, "reason", e.Reason)
-			c.queue.push(c.outgoing)
+			c.queue.push(c.outgoing, true)
 			c.outgoing = c.outgoing[:0]
 			s.forget(c)
 			c.queue.close()
 		}
 	case core.Append:
-		s.appends <- e.Records
+		s.appends <- e.Records // there is room: at most one is under way
 	case core.Put:
 		s.values.put(core.Ref{Block: e.Block, From: e.From}, e.Data)
 	case core.Drop:
@@ -177,13 +192,6 @@ func (s *Server) forget(c *conn) {
 	delete(s.conns, c.id)
 }
 
-// fail stops the server because the log failed: whatever is not durable stays
-// unseen, and nothing is acknowledged any more.
-func (s *Server) fail(err error) {
-	s.err = fmt.Errorf("the commit log failed, the server stops: %w", err)
-	s.opts.Logger.Error("commit log failed", "error", err)
-}
-
 // dropConns closes all connections once what is queued for them is sent.
 func (s *Server) dropConns() {
 	for _, c := range s.conns {
@@ -192,7 +200,7 @@ func (s *Server) dropConns() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.mu.open {
-		c.queue.close() // also those that the owner has not met yet
+		c.queue.close() // also those that the core has not met yet
 	}
 }
 
@@ -205,6 +213,24 @@ func (s *Server) writeLog() {
 		if cap(buf) > record.MaxGroupBytes+record.GroupOverhead {
 			buf = nil
 		}
-		s.durable <- err
+		s.durable(err)
 	}
+}
+
+// durable tells the core what became of the group under way. If the log
+// failed, the server ends: whatever is not durable stays unseen, and nothing
+// is acknowledged any more.
+func (s *Server) durable(err error) {
+	if !s.enter() {
+		return
+	}
+	if err == nil {
+		s.core.Durable()
+		s.leave(nil)
+		return
+	}
+	s.err = fmt.Errorf("the commit log failed, the server stops: %w", err)
+	s.opts.Logger.Error("commit log failed", "error", err)
+	s.end()
+	s.owner.Unlock()
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark/tidemark/occ/wire"
 )
 
-// queue is what waits to be sent on one connection. The owner pushes, the
-// writer takes everything at once.
+// queue is what waits to be sent on one connection. The owner of the core
+// pushes; whoever sends takes everything at once.
 type queue struct {
 	maxBytes, maxMessages int
 	wake                  chan struct{} // capacity 1
@@ -24,8 +24,9 @@ func newQueue(maxBytes, maxMessages int) *queue {
 	return &queue{maxBytes: maxBytes, maxMessages: maxMessages, wake: make(chan struct{}, 1)}
 }
 
-// push appends messages and reports whether there was room for them.
-func (q *queue) push(messages []wire.Message) bool {
+// push appends messages and reports whether there was room for them. wake is
+// false if the caller sends them itself.
+func (q *queue) push(messages []wire.Message, wake bool) bool {
 	bytes := 0
 	for _, m := range messages {
 		bytes += estimate(m)
@@ -40,7 +41,9 @@ func (q *queue) push(messages []wire.Message) bool {
 	}
 	q.mu.bytes += bytes
 	q.mu.messages = append(q.mu.messages, messages...)
-	q.signal()
+	if wake {
+		q.signal()
+	}
 	return true
 }
 

@@ -22,7 +22,7 @@ func TestQueueLimits(t *testing.T) {
 		q := newQueue(c.maxBytes, c.maxMessages)
 		for range 3 {
 			for i := range c.fits + 1 {
-				if ok := q.push([]wire.Message{c.message}); ok != (i < c.fits) {
+				if ok := q.push([]wire.Message{c.message}, true); ok != (i < c.fits) {
 					t.Errorf("%s: push %d: %v", name, i, ok)
 				}
 			}
@@ -30,9 +30,9 @@ func TestQueueLimits(t *testing.T) {
 				t.Errorf("%s: took %d messages, done %v", name, len(got), done)
 			}
 		}
-		q.push([]wire.Message{small})
+		q.push([]wire.Message{small}, true)
 		q.close()
-		if !q.push([]wire.Message{small}) {
+		if !q.push([]wire.Message{small}, true) {
 			t.Errorf("%s: a closed queue overflows", name)
 		}
 		if got, done := q.take(nil); len(got) != 1 || !done {

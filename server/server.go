@@ -22,28 +22,25 @@ var (
 	ErrTooManyConnections = errors.New("server: too many connections")
 )
 
-// inputBatches is how many inputs may wait for the owner.
-const inputBatches = 64
-
 // Server serves one store. Its methods may be called from any goroutine.
 type Server struct {
 	opts    Options
 	storage *storage
-	begun   time.Time // the zero of the owner's clock
+	begun   time.Time // the zero of the core's clock
 
-	inputs  chan input
 	appends chan []record.Record // the group to be made durable; at most one
-	durable chan error           // what became of it
 	stop    chan struct{}        // closed by Shutdown
-	done    chan struct{}        // closed by the owner when it ends
+	done    chan struct{}        // closed by the last owner
 
-	// The owner's alone, once it runs:
-	core   *core.Core
-	values values
-	conns  map[core.ConnID]*conn
-	dirty  []*conn // with outgoing messages
+	owner sync.Mutex // whoever holds it is the owner of what follows
 
-	err error // why the owner ended, nil for an orderly stop; read after done
+	core      *core.Core
+	values    values
+	conns     map[core.ConnID]*conn
+	dirty     []*conn // with outgoing messages
+	finishing bool    // ends when nothing is under way
+	ended     bool
+	err       error // why it ended, nil for an orderly stop; read after done
 
 	goroutines sync.WaitGroup // all but Serve
 	closing    sync.Once
@@ -63,9 +60,7 @@ func newServer(opts Options, st *storage) *Server {
 		opts:    opts,
 		storage: st,
 		begun:   time.Now(),
-		inputs:  make(chan input, inputBatches),
 		appends: make(chan []record.Record, 1),
-		durable: make(chan error, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 		core:    core.New(opts.core(st.store, st.epoch, st.blockSize)),
@@ -78,7 +73,11 @@ func newServer(opts Options, st *storage) *Server {
 
 func (s *Server) start() {
 	s.goroutines.Go(s.writeLog)
-	s.goroutines.Go(s.own)
+	s.goroutines.Go(s.keepTime)
+	if s.enter() {
+		s.core.Start(s.clock())
+		s.leave(nil)
+	}
 }
 
 // Serve accepts connections on l until the server stops, and closes l. It
@@ -143,8 +142,8 @@ func (s *Server) ServeConn(nc net.Conn) error {
 	s.goroutines.Go(func() {
 		var writer sync.WaitGroup
 		writer.Go(c.write)
-		if !s.input(input{conn: c, opened: true}) || !c.read() {
-			c.queue.close() // else the owner does, which may have a last word
+		if !s.opened(c) || !c.read() {
+			c.queue.close() // else the last owner does, which may have a last word
 		}
 		writer.Wait()
 		s.mu.Lock()
@@ -205,7 +204,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return errors.Join(err, s.closeErr)
 }
 
-// beginStop stops accepting and tells the owner to finish.
+// beginStop stops accepting and has the core told to finish.
 func (s *Server) beginStop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ func contended() synth.Params {
 	p.Hosts, p.Duration = 6, 5*time.Second
 	p.Idle, p.Gap = 200*time.Millisecond, 6*time.Millisecond
 	p.ReadOnly = 0.7
-	p.OwnFiles, p.SharedFiles, p.FileBlocks = 2, 3, 2
+	p.Group, p.OwnFiles, p.SharedFiles, p.FileBlocks = 6, 2, 3, 2
 	p.SharedReads, p.SharedWrites = 0.8, 0.8
 	return p
 }

@@ -26,9 +26,9 @@ type Params struct {
 	// ReadOnly is the share of transactions that only read, and Stat the
 	// share of these that are a lone Attr record.
 	ReadOnly, Stat float64
-	// Each host re-reads and writes OwnFiles files of its own; all hosts
-	// read SharedFiles more, each of FileBlocks blocks.
-	OwnFiles, SharedFiles, FileBlocks int
+	// Each host re-reads and writes OwnFiles files of its own; the Group
+	// hosts of a workgroup read SharedFiles more; each has FileBlocks blocks.
+	Group, OwnFiles, SharedFiles, FileBlocks int
 	// SharedReads and SharedWrites are the shares of accesses that go to
 	// shared files.
 	SharedReads, SharedWrites float64
@@ -37,10 +37,10 @@ type Params struct {
 // Default is the load of "make bench".
 func Default() Params {
 	return Params{
-		Seed: 1, Hosts: 24, Duration: 120 * time.Second,
-		Idle: 1500 * time.Millisecond, Gap: 15 * time.Millisecond, Burst: 24,
+		Seed: 1, Hosts: 128, Duration: 15 * time.Second,
+		Idle: 400 * time.Millisecond, Gap: 8 * time.Millisecond, Burst: 24,
 		ReadOnly: 0.944, Stat: 0.6,
-		OwnFiles: 12, SharedFiles: 16, FileBlocks: 4,
+		Group: 8, OwnFiles: 4, SharedFiles: 8, FileBlocks: 2,
 		SharedReads: 0.3, SharedWrites: 0.04,
 	}
 }
@@ -103,23 +103,26 @@ func (g *generator) touchAll() {
 		g.now = g.rng.Float64()
 		g.emit(traces.Attr, traces.Read, g.own(i), 0, 0)
 	}
-	if g.host == 1000 {
-		for i := range g.p.SharedFiles {
-			g.now = 0
-			g.emit(traces.Attr, traces.Read, shared(i), 0, 0)
-		}
+	for i := range g.p.SharedFiles {
+		g.now = g.rng.Float64()
+		g.emit(traces.Attr, traces.Read, g.shared(i), 0, 0)
 	}
 	g.now = 1
 }
 
+// own is file i of the host.
 func (g *generator) own(i int) traces.FID { return traces.FID(uint64(g.host)<<32 | uint64(i)) }
-func shared(i int) traces.FID             { return traces.FID(uint64(i) + 1) }
+
+// shared is file i of the host's workgroup.
+func (g *generator) shared(i int) traces.FID {
+	return traces.FID(uint64(int(g.host)/g.p.Group)<<16 | uint64(i))
+}
 
 // pick chooses a file. The hot set is skewed: of two draws the lower one, so
 // that the first files are used most.
 func (g *generator) pick(sharedShare float64) traces.FID {
 	if g.rng.Float64() < sharedShare {
-		return shared(min(g.rng.IntN(g.p.SharedFiles), g.rng.IntN(g.p.SharedFiles)))
+		return g.shared(min(g.rng.IntN(g.p.SharedFiles), g.rng.IntN(g.p.SharedFiles)))
 	}
 	return g.own(min(g.rng.IntN(g.p.OwnFiles), g.rng.IntN(g.p.OwnFiles)))
 }

@@ -60,8 +60,8 @@ func TestShape(t *testing.T) {
 			shared++
 		}
 	}
-	if shared != p.SharedFiles {
-		t.Errorf("%d files are used by several hosts, want %d", shared, p.SharedFiles)
+	if want := p.SharedFiles * p.Hosts / p.Group; shared != want {
+		t.Errorf("%d files are used by several hosts, want %d", shared, want)
 	}
 	t.Logf("%d operations, %d read-only, %d read/write", c.Operations, c.ReadOnly, c.ReadWrite)
 }

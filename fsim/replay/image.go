@@ -39,11 +39,11 @@ type file struct {
 
 // Build makes the volume of plan through db, in transactions of its own.
 func Build(ctx context.Context, db *client.DB, plan *Plan) (*Volume, error) {
-	blocks, err := plan.volumeBlocks()
+	geometry, err := plan.geometry(uint32(db.BlockSize()))
 	if err != nil {
 		return nil, err
 	}
-	base, err := db.CreateRange(ctx, uint64(blocks))
+	base, err := db.CreateRange(ctx, uint64(geometry.Blocks))
 	if err != nil {
 		return nil, fmt.Errorf("leasing the volume: %w", err)
 	}
@@ -54,7 +54,7 @@ func Build(ctx context.Context, db *client.DB, plan *Plan) (*Volume, error) {
 			b.tx.Abort()
 		}
 	}()
-	if err := b.mkfs(base, fsim.Geometry{BlockSize: uint32(db.BlockSize()), Blocks: blocks}); err != nil {
+	if err := b.mkfs(base, geometry); err != nil {
 		return nil, fmt.Errorf("making the file system: %w", err)
 	}
 	for _, f := range plan.Image.Files {

@@ -2,8 +2,10 @@ package replay
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/tidemark/tidemark/fsim"
 	"github.com/tidemark/tidemark/traces"
 	"github.com/tidemark/tidemark/traces/infer"
 )
@@ -16,8 +18,12 @@ type Plan struct {
 	// of files they write.
 	Operations, WriteBlocks int64
 	First, Last             int64 // times in microseconds
-	creates                 int64
-	users                   map[traces.FID]user
+	// Skipped is the number of lines that were passed over because they are
+	// no operations, and FirstSkipped the first of them, nil if there is none.
+	Skipped      int64
+	FirstSkipped *traces.LineError
+	creates      int64
+	users        map[traces.FID]user
 }
 
 // user is the first host that used a file, and whether others did too.
@@ -42,6 +48,7 @@ func NewPlan(src traces.Source, blockSize int64) (*Plan, error) {
 		w.plan.Hosts = append(w.plan.Hosts, h)
 	}
 	slices.Sort(w.plan.Hosts)
+	w.plan.Skipped, w.plan.FirstSkipped = in.Skipped()
 	return w.plan, nil
 }
 
@@ -79,30 +86,39 @@ func (w *watch) Next() (traces.Op, error) {
 	return op, nil
 }
 
-// affinity chooses the block group of a file of the image: that in which its
-// host creates files, or one of the others if several hosts use it, so that
-// the inodes of one host share no block with those of another.
+// affinity chooses the block group of a file of the image: each host has one
+// for the files that it alone uses, in which it also creates files, and one
+// for those that it used first and others use too. So the inodes of one host
+// share no block with those of another.
 func (p *Plan) affinity(fid traces.FID) uint32 {
-	u, hosts := p.users[fid], uint32(len(p.Hosts))
-	if u.shared {
-		return hosts + uint32(mix(uint64(fid))%64)
-	}
+	u := p.users[fid]
 	i, _ := slices.BinarySearch(p.Hosts, u.host)
+	if u.shared {
+		i += len(p.Hosts)
+	}
 	return uint32(i)
+}
+
+// geometry is the shape of the volume, with two block groups for each host.
+func (p *Plan) geometry(blockSize uint32) (fsim.Geometry, error) {
+	const minGroup = 64
+	groups := 2 * int64(len(p.Hosts))
+	blocks := max(p.volumeBlocks(), groups*minGroup)
+	if blocks >= math.MaxUint32 {
+		return fsim.Geometry{}, fmt.Errorf("the trace needs a volume of %d blocks, more than 32-bit pointers reach", blocks)
+	}
+	perGroup := min(max(blocks/groups, minGroup), 8*int64(blockSize))
+	return fsim.Geometry{BlockSize: blockSize, Blocks: uint32(blocks + 1), BlocksPerGroup: uint32(perGroup)}, nil
 }
 
 // volumeBlocks is how large the volume has to be: room for the image and for
 // everything that may be written, indirect blocks and inodes included, twice
 // over, so that allocation does not run full groups.
-func (p *Plan) volumeBlocks() (uint32, error) {
+func (p *Plan) volumeBlocks() int64 {
 	files := int64(len(p.Image.Files)) + p.creates
 	directories := int64(names) + p.directoryBlocks() + files/16
 	n := 2*(p.Image.Blocks+p.WriteBlocks+files+directories) + 16384
-	n += n / 4
-	if n > 1<<32-1 {
-		return 0, fmt.Errorf("the trace needs a volume of %d blocks, more than 32-bit pointers reach", n)
-	}
-	return uint32(n), nil
+	return n + n/4
 }
 
 func (p *Plan) directoryBlocks() (n int64) {

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/tidemark/tidemark/occ"
 )
@@ -31,6 +32,11 @@ const (
 // copies block data and keeps nothing. It does not enforce the limits: the
 // caller forms groups by Size.
 func Append(dst []byte, g Group) []byte {
+	n := GroupOverhead
+	for _, r := range g.Records {
+		n += Size(r)
+	}
+	dst = slices.Grow(dst, n) // large groups would grow it many times over
 	dst = append(dst, FormatVersion)
 	dst = binary.AppendUvarint(dst, uint64(len(g.Records)))
 	for _, r := range g.Records {
