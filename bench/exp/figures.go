@@ -1,6 +1,8 @@
 package exp
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tidemark/tidemark/client"
@@ -87,13 +89,13 @@ type Quantiles struct {
 	Max   float64 `json:"max"`
 }
 
-// Err is what makes the figures void: a violation of the history, a problem of
-// the file system, or transactions that could not be finished.
+// Err is what makes the figures void: a violation of the history or a problem
+// of the file system. Transactions that were given up do not: they are figures.
 func (f *Figures) Err() error {
-	if err := f.History.Err(); err != nil {
-		return err
+	if f.Problems > 0 {
+		return errors.Join(f.History.Err(), fmt.Errorf("the file system has %d problems", f.Problems))
 	}
-	return nil
+	return f.History.Err()
 }
 
 // AddClient adds a host's counters. built is true for the client that built

@@ -1,6 +1,9 @@
 package exp
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/tidemark/tidemark/fsim/replay"
 	"github.com/tidemark/tidemark/traces"
 	"github.com/tidemark/tidemark/traces/infer"
@@ -18,13 +21,21 @@ type Load struct {
 }
 
 // NewLoad makes the first pass over a trace. The volume will have blocks of
-// blockSize bytes.
+// blockSize bytes. Lines that were skipped or moved in time become notes.
 func NewLoad(name string, src traces.Source, blockSize int, perOperation bool, notes ...string) (*Load, error) {
 	plan, err := replay.NewPlan(src, int64(blockSize))
 	if err != nil {
 		return nil, err
 	}
-	return &Load{Name: name, Notes: notes, Source: src, Plan: plan, PerOperation: perOperation}, nil
+	l := &Load{Name: name, Notes: notes, Source: src, Plan: plan, PerOperation: perOperation}
+	if plan.Skipped > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("lines skipped: %d, the first: %v.", plan.Skipped, plan.FirstSkipped))
+	}
+	if n := plan.Image.Clamped; n > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("lines out of order by more than %[2]v, and given a later time: %[1]d.",
+			n, time.Duration(traces.ReorderWindow)*time.Microsecond))
+	}
+	return l, nil
 }
 
 // Events opens the trace for one replay.

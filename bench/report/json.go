@@ -13,6 +13,7 @@ type line struct {
 	Version    string   `json:"version"` // of the program
 	Load       string   `json:"load"`
 	Operations int64    `json:"operations"`
+	Skipped    int64    `json:"skipped_lines"`
 	Hosts      int      `json:"hosts"`
 	Setting    string   `json:"setting"`
 	Kind       string   `json:"kind"` // "sim" or "live"
@@ -33,7 +34,8 @@ func JSON(w io.Writer, c *Comparison, version string) error {
 				continue
 			}
 			err := enc.Encode(line{
-				Version: version, Load: c.Load.Name, Operations: c.Load.Plan.Operations, Hosts: len(c.Load.Plan.Hosts),
+				Version: version, Load: c.Load.Name, Operations: c.Load.Plan.Operations,
+				Skipped: c.Load.Plan.Skipped, Hosts: len(c.Load.Plan.Hosts),
 				Setting: col.Setting.String(), Kind: k.kind, Conditions: c.Conditions, Figures: k.figures,
 			})
 			if err != nil {

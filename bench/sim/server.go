@@ -133,7 +133,7 @@ func (s *Server) perform() {
 			case core.Put:
 				s.values[core.Ref{Block: e.Block, From: e.From}] = e.Data
 			case core.Drop:
-				delete(s.values, core.Ref{Block: e.Block, From: e.From})
+				delete(s.values, core.Ref(e))
 			case core.Load:
 				s.loaded(e)
 			case core.Append:

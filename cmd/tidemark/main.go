@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -22,20 +23,21 @@ const (
 
 const description = `A transactional block store with read-optimized optimistic concurrency control.
 
-Read-only transactions run in the client, on a snapshot that is at most ε old, and cost no message; read/write
-transactions are validated by the server. The commands below serve a store, and measure what the method saves by
-replaying traces of NFS servers.
+Read-only transactions run in the client, on a snapshot that is at most ε old, and mostly cost no message; read/write transactions are validated by the server. The commands below serve a store, and measure what the method saves by replaying traces of NFS servers.
 
-Start with:  tidemark bench            (compare the settings on the bundled trace)
-             tidemark trace info FILE  (look at a trace of your own)
-             tidemark bench FILE       (replay it)`
+To begin with:
+
+    tidemark bench              compare the settings on the bundled trace
+    tidemark trace info FILE    look at a trace of your own
+    tidemark bench FILE         and replay it
+    tidemark serve              serve a store to programs that use the client library`
 
 type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Serve a store over TCP until SIGTERM or SIGINT."`
 	Replay  replayCmd  `cmd:"" help:"Replay a trace under one setting, check it, and print the figures."`
 	Bench   benchCmd   `cmd:"" help:"Replay traces under several settings and print how these compare."`
 	Trace   traceCmd   `cmd:"" help:"Look at traces."`
-	Version versionCmd `cmd:"" help:"Print the version of the program, the protocol and the formats."`
+	Version versionCmd `cmd:"" help:"Print the versions of the program and of its network protocol."`
 }
 
 // environment is what commands get from outside.
@@ -48,22 +50,21 @@ type environment struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(os.Args[1:], &environment{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr})
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	os.Exit(run(os.Args[1:], &environment{ctx: ctx, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}))
 }
 
 // run is main without the process around it.
-func run(args []string, env *environment) (code int) {
+func run(args []string, env *environment) int {
 	var c cli
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("tidemark"), kong.Description(description),
 		kong.Writers(env.stdout, env.stderr), kong.Exit(func(code int) { exit = code }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Bind(env), variables())
 	if err != nil {
-		return fail(env, err)
+		return fail(env, "", err)
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -73,33 +74,41 @@ func run(args []string, env *environment) (code int) {
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(env.stderr, "tidemark: %v (try tidemark --help)\n", err)
-		return exitUsage
+		var p *kong.ParseError
+		errors.As(err, &p)
+		return fail(env, path(p.Context), usageError{err})
 	}
 	if err := command.Run(env); err != nil {
-		return fail(env, err)
+		return fail(env, path(command), err)
 	}
 	return 0
 }
 
-// fail prints one line.
-func fail(env *environment, err error) int {
-	if errors.Is(err, context.Canceled) && env.ctx.Err() != nil {
-		err = errors.New("interrupted")
+// path is the command that was chosen, with a blank before each word.
+func path(c *kong.Context) string {
+	text := ""
+	if node := c.Selected(); node != nil {
+		for ; node.Parent != nil; node = node.Parent {
+			text = " " + node.Name + text
+		}
 	}
-	fmt.Fprintf(env.stderr, "tidemark: %s\n", oneLine(err.Error()))
-	return exitFailure
+	return text
 }
 
-// oneLine joins the lines of errors.Join.
-func oneLine(text string) string {
-	out := make([]rune, 0, len(text))
-	for _, r := range text {
-		if r == '\n' {
-			out = append(out, ';', ' ')
-			continue
-		}
-		out = append(out, r)
+// usageError is an error of who typed the command.
+type usageError struct{ error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// fail prints one line and returns the exit code.
+func fail(env *environment, command string, err error) int {
+	if cause := context.Cause(env.ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
+		err = errors.New("interrupted")
 	}
-	return string(out)
+	code, hint := exitFailure, ""
+	if errors.As(err, new(usageError)) {
+		code, hint = exitUsage, fmt.Sprintf(" (try tidemark%s --help)", command)
+	}
+	fmt.Fprintf(env.stderr, "tidemark: %s%s\n", strings.ReplaceAll(err.Error(), "\n", "; "), hint)
+	return code
 }

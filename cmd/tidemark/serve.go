@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"time"
@@ -11,29 +13,59 @@ import (
 	"github.com/tidemark/tidemark/server"
 )
 
+// defaultDir is the data directory if none is named. It is no default of the
+// flag, which would then count as given beside --in-memory.
+const defaultDir = "tidemark-data"
+
 type serveCmd struct {
-	Listen        string        `default:"127.0.0.1:7400" placeholder:"ADDR" help:"TCP address to listen on; port 0 takes a free one. (${default})"`
-	Dir           string        `default:"tidemark-data" type:"path" placeholder:"DIR" help:"Data directory, created if it is missing. One server at a time can use it. (${default})"`
-	InMemory      bool          `help:"Keep everything in memory and nothing on disk."`
-	BlockSize     int           `placeholder:"BYTES" help:"Block size of a new store. (4096)"`
-	Retention     time.Duration `default:"60s" help:"How long overwritten versions stay readable. (${default})"`
-	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data; commits beyond it are refused. (${default} MiB)"`
+	Listen        string        `default:"127.0.0.1:7400" placeholder:"ADDR" help:"TCP address to listen on (default ${default}). Port 0 takes a free one. Whoever can connect can read and write everything."`
+	Dir           string        `xor:"where" type:"path" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
+	InMemory      bool          `xor:"where" help:"Keep the store in memory instead: it ends with the server."`
+	BlockSize     *int          `placeholder:"BYTES" help:"Block size of a new store (default 4096). An existing store keeps its own, and must not be given another."`
+	Retention     time.Duration `default:"1m" placeholder:"TIME" help:"How long overwritten versions stay readable (default ${default})."`
+	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data (default ${default}). Commits beyond it are refused."`
 	ExternalClock bool          `help:"Let clients move the retention clock: for replays, which count time in the trace."`
-	Verbose       bool          `short:"v" help:"Log connections too."`
+	UntilEOF      bool          `name:"until-eof" help:"Stop when standard input ends, too: for programs that start a server of their own."`
+	Verbose       bool          `short:"v" help:"Log every connection."`
 }
 
-func (c *serveCmd) Run(env *environment) error {
+// Help is the second part of the command's help text.
+func (*serveCmd) Help() string {
+	return "It prints one line to standard output once clients can connect, and logs to standard error. SIGTERM and SIGINT stop " +
+		"it: what was acknowledged is on disk, after a crash too, except with --in-memory."
+}
+
+func (c *serveCmd) options(env *environment) (server.Options, error) {
+	o := server.Options{
+		Dir: c.Dir, Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, ExternalClock: c.ExternalClock,
+	}
+	// The server takes zeros for its defaults; who types one means something else.
+	switch {
+	case c.Retention <= 0:
+		return o, usage("--retention must be positive, not %v", c.Retention)
+	case c.MemoryMiB <= 0 || c.MemoryMiB > maxMiB:
+		return o, usage("--memory must be from 1 to %d, not %d", maxMiB, c.MemoryMiB)
+	case c.BlockSize != nil && *c.BlockSize <= 0:
+		return o, usage("--block-size must be positive, not %d", *c.BlockSize)
+	}
+	if c.BlockSize != nil {
+		o.BlockSize = *c.BlockSize
+	}
+	if o.Dir == "" && !c.InMemory {
+		o.Dir = defaultDir
+	}
 	level := slog.LevelInfo
 	if c.Verbose {
 		level = slog.LevelDebug
 	}
-	o := server.Options{
-		Dir: c.Dir, BlockSize: c.BlockSize, Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20,
-		ExternalClock: c.ExternalClock,
-		Logger:        slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: level})),
-	}
-	if c.InMemory {
-		o.Dir = ""
+	o.Logger = slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: level}))
+	return o, nil
+}
+
+func (c *serveCmd) Run(env *environment) error {
+	o, err := c.options(env)
+	if err != nil {
+		return err
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
@@ -48,8 +80,16 @@ func (c *serveCmd) Run(env *environment) error {
 	fmt.Fprintf(env.stdout, "%s%s\n", live.Ready, l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
+	eof := make(chan struct{})
+	if c.UntilEOF {
+		go func() {
+			_, _ = io.Copy(io.Discard, env.stdin) // an error is an end as well
+			close(eof)
+		}()
+	}
 	select {
 	case <-env.ctx.Done():
+	case <-eof:
 	case <-s.Done():
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -57,8 +97,8 @@ func (c *serveCmd) Run(env *environment) error {
 	if err := s.Shutdown(ctx); err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
-	if err := <-served; err != nil {
+	if err := <-served; !errors.Is(err, server.ErrStopped) { // which means: before it accepted anything
 		return err
 	}
-	return s.Err()
+	return nil
 }

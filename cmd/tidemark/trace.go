@@ -11,18 +11,21 @@ type traceCmd struct {
 }
 
 type traceInfoCmd struct {
-	Trace       string `arg:"" name:"TRACE" help:"Trace in the Auspex text format, plain or compressed by gzip, bzip2 or zstd; - is standard input."`
+	Trace       string `arg:"" name:"TRACE" help:"Trace to look at."`
 	JSON        bool   `help:"Print JSON."`
 	SkipUnknown bool   `help:"Skip lines that make no sense, and count them, instead of failing."`
 }
 
+// Help is the second part of the command's help text.
+func (*traceInfoCmd) Help() string { return traceHelp }
+
 func (c *traceInfoCmd) Run(env *environment) error {
-	src, err := traces.NewSource(c.Trace, env.stdin, traces.Options{SkipUnknown: c.SkipUnknown})
+	src, err := env.open(c.Trace, traces.Options{SkipUnknown: c.SkipUnknown})
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	info, err := traces.Collect(src)
+	info, err := traces.Collect(interruptible{src, env.ctx})
 	if err != nil {
 		return err
 	}

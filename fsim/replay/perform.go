@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/fsim"
+	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/traces"
 )
 
@@ -156,9 +157,13 @@ func (a *attempt) remove(h fsim.Handle, fid traces.FID) error {
 	return err
 }
 
-// fatal reports whether err ends the replay: not an abort, a restart or a lost
-// connection, but something that should not happen.
+// fatal reports whether err ends the replay: not a conflict, a restart or a
+// lost connection, but something that should not happen, such as a server that
+// refuses a commit because its store is full.
 func fatal(err error) bool {
+	if errors.Is(err, client.ErrGone) {
+		return false
+	}
 	var aborted *client.AbortError
-	return !errors.As(err, &aborted) && !errors.Is(err, client.ErrGone)
+	return !errors.As(err, &aborted) || aborted.Reason == occ.AbortRefused
 }

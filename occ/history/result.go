@@ -9,20 +9,20 @@ import (
 // Result is what a Checker found in a whole history.
 type Result struct {
 	// Checked counts the events taken in, by Kind.
-	Checked [kinds]int
+	Checked [kinds]int `json:"checked"`
 	// Violations are the first ones found, up to Options.Keep; Total counts
 	// all.
-	Violations []Violation
-	Total      int
+	Violations []Violation `json:"violations"`
+	Total      int         `json:"total"`
 	// TooOld counts what could not be judged: an event that needed history
 	// that is gone or commits that did not come in time, or a commit that came
 	// only after its timestamp had been passed over.
-	TooOld int
+	TooOld int `json:"too_old"`
 	// Forgiven is how many missing timestamps were put down to commits in
 	// doubt.
-	Forgiven uint64
+	Forgiven uint64 `json:"forgiven"`
 	// Newest is the largest commit timestamp of the history.
-	Newest occ.Timestamp
+	Newest occ.Timestamp `json:"newest"`
 }
 
 // Events returns how many events were taken in.

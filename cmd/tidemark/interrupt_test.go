@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/tidemark/tidemark/bench/exp"
+	"github.com/tidemark/tidemark/bench/sim"
+	"github.com/tidemark/tidemark/bench/synth"
+)
+
+const line = "1070903040.000000 Attr READ FID: a1 OFF: 0 SIZE: 0 HOST: 1\n"
+
+// TestInterruptedWhileItWaitsForInput interrupts a program that has read some
+// of its standard input, which does not end.
+func TestInterruptedWhileItWaitsForInput(t *testing.T) {
+	program, err := exec.LookPath("tidemark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"trace", "info", "-"}, {"replay", "-"}, {"bench", "-"}} {
+		cmd := exec.Command(program, args...)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// More than a pipe holds: when it is written, the program is reading.
+		if _, err := io.WriteString(in, strings.Repeat(line, 1<<14)); err != nil {
+			t.Error(err)
+		}
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+		err = cmd.Wait()
+		if cmd.ProcessState.ExitCode() != exitFailure || errs.String() != "tidemark: interrupted\n" || out.Len() > 0 {
+			t.Errorf("%v: %v, printed %q and %q", args, err, &out, &errs)
+		}
+	}
+}
+
+// TestInterruptedReplay interrupts a simulation in the middle.
+func TestInterruptedReplay(t *testing.T) {
+	p := synth.Default()
+	p.Hosts, p.Duration = 4, 20*time.Second
+	interrupted := errors.New("interrupted by the test")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	l, err := exp.NewLoad("test", interruptible{p.Source(), ctx}, blockSize, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := int64(0)
+	_, err = sim.Run(l, exp.Standard()[1], sim.Replay{Progress: func(n int64) {
+		begun = n
+		cancel(interrupted)
+	}})
+	if !errors.Is(err, interrupted) {
+		t.Errorf("the replay ended with %v", err)
+	}
+	if begun == 0 || begun > l.Plan.Operations/2 {
+		t.Errorf("it ended after %d of %d operations", begun, l.Plan.Operations)
+	}
+}
+
+// TestRun runs commands without a process around them.
+func TestRun(t *testing.T) {
+	ended, end := context.WithCancelCause(t.Context())
+	end(errors.New("some signal"))
+	for _, c := range []struct {
+		args   string
+		ctx    context.Context
+		stdin  io.Reader
+		code   int
+		stderr string
+	}{
+		{"trace info -", t.Context(), strings.NewReader(line), 0, ""},
+		{"trace info -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: spooling: no more paper\n"},
+		{"replay -", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
+		{"replay - --live", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(strings.Fields(c.args), &environment{ctx: c.ctx, stdin: c.stdin, stdout: &out, stderr: &errs})
+		if code != c.code || errs.String() != c.stderr {
+			t.Errorf("%s: exit code %d, %q", c.args, code, &errs)
+		}
+	}
+}

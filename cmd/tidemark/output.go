@@ -1,0 +1,46 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// output is where JSON lines go. A file appears only when it is complete.
+type output struct {
+	w    io.Writer // nil if nobody asked for them
+	file *os.File
+	path string
+}
+
+// newOutput returns the output for a --json flag.
+func newOutput(path string, stdout io.Writer) (*output, error) {
+	switch path {
+	case "":
+		return &output{}, nil
+	case "-":
+		return &output{w: stdout}, nil
+	}
+	f, err := os.Create(path + ".tmp")
+	if err != nil {
+		return nil, err
+	}
+	return &output{w: f, file: f, path: path}, nil
+}
+
+func (o *output) close() error {
+	if o.file == nil {
+		return nil
+	}
+	err := errors.Join(o.file.Sync(), o.file.Close(), os.Rename(o.file.Name(), o.path))
+	o.file = nil
+	return err
+}
+
+// discard removes what is not complete.
+func (o *output) discard() {
+	if o.file != nil {
+		o.file.Close()
+		os.Remove(o.file.Name())
+	}
+}
