@@ -205,6 +205,9 @@ func (db *DB) SetServerClock(ctx context.Context, at time.Duration) error {
 // CreateRange leases n consecutive block ids that nobody else gets, and
 // returns the first. Their content is zeros until written.
 func (db *DB) CreateRange(ctx context.Context, n uint64) (occ.BlockID, error) {
+	if n == 0 {
+		return 0, errors.New("a range of no blocks")
+	}
 	if err := checkLimit("block range", n, db.store.Limits.LeaseBlocks); err != nil {
 		return 0, err
 	}

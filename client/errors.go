@@ -83,8 +83,12 @@ func (e *AbortError) conflict() bool {
 	return e.Reason == occ.AbortConflict || e.Reason == occ.AbortActive
 }
 
-// retriable reports whether running the transaction again can help.
-func (e *AbortError) retriable() bool { return e.conflict() }
+// retriable reports whether running the transaction again can help. After a
+// lost connection the new attempt ends at once, with the cause of the loss; it
+// goes on when the server merely dropped a hold.
+func (e *AbortError) retriable() bool {
+	return e.conflict() || e.Reason == occ.AbortDisconnected
+}
 
 // LimitError says which published limit a call would exceed.
 type LimitError struct {

@@ -82,7 +82,7 @@ func (o *Options) fill() error {
 		o.MaxAttempts = DefaultMaxAttempts
 	}
 	if o.Clock == nil {
-		o.Clock = bootClock
+		o.Clock = processClock.now
 	}
 	if o.CacheBytes < 0 || o.MaxAttempts < 0 {
 		return fmt.Errorf("client options: a negative limit (CacheBytes %d, MaxAttempts %d)", o.CacheBytes, o.MaxAttempts)

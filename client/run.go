@@ -25,8 +25,11 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error, opts ...TxOption) 
 func (db *DB) run(ctx context.Context, view bool, fn func(*Tx) error, opts []TxOption) error {
 	for attempt := 1; ; attempt++ {
 		err := db.attempt(ctx, view, fn, opts)
+		if err == nil {
+			return nil
+		}
 		var aborted *AbortError
-		if err == nil || !errors.As(err, &aborted) || !aborted.retriable() {
+		if !errors.As(err, &aborted) || !aborted.retriable() {
 			return err
 		}
 		aborted.Attempts = attempt

@@ -15,7 +15,7 @@ type Count struct{ Messages, Bytes uint64 }
 type Counts [128]Count
 
 // Total sums all types.
-func (c *Counts) Total() (t Count) {
+func (c Counts) Total() (t Count) {
 	for _, n := range c {
 		t.Messages += n.Messages
 		t.Bytes += n.Bytes
@@ -24,7 +24,7 @@ func (c *Counts) Total() (t Count) {
 }
 
 // Of returns the count of one type.
-func (c *Counts) Of(t wire.Type) Count { return c[t&127] }
+func (c Counts) Of(t wire.Type) Count { return c[t&127] }
 
 // Traffic counts the frames of a DB, length prefixes included, without what
 // the network below adds.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -73,6 +74,9 @@ func (s *stream) write() {
 	defer s.wg.Done()
 	var spare []byte
 	for range s.queued {
+		// Whoever else is about to queue something, because one message woke
+		// several transactions, does so first: one write takes it all.
+		runtime.Gosched()
 		s.mu.Lock()
 		out, closed := s.mu.out, s.mu.closed
 		s.mu.out = spare // the two buffers swap: each has one owner at a time

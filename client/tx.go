@@ -320,17 +320,19 @@ func (tx *Tx) commit() error {
 	if tx.t.State() != core.Running {
 		return tx.failure()
 	}
-	if !tx.t.ReadOnly() {
-		if err := tx.checkSize(); err != nil {
-			db.core.Abort(&tx.t)
-			return err
-		}
-		if err := db.offline(); err != nil {
-			db.core.Abort(&tx.t)
-			return err
-		}
-		tx.prepareWait()
+	if tx.t.ReadOnly() {
+		db.core.Commit(&tx.t, 0)
+		return nil
 	}
+	if err := tx.checkSize(); err != nil {
+		db.core.Abort(&tx.t)
+		return err
+	}
+	if err := db.offline(); err != nil {
+		db.core.Abort(&tx.t)
+		return err
+	}
+	tx.prepareWait()
 	db.core.Commit(&tx.t, db.clock())
 	db.flush()
 	for tx.t.Waiting() {

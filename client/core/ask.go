@@ -24,6 +24,7 @@ type fetch struct {
 // request is a message that the server has not answered yet.
 type request struct {
 	number  uint64
+	typ     wire.Type
 	start   time.Duration // local time before it was queued
 	owner   *Tx           // who sent it, if a transaction did
 	fetches []*fetch      // wire.Read
@@ -35,6 +36,7 @@ type request struct {
 
 // send queues m, which must carry c.nextReq as its number, and remembers r.
 func (c *Core) send(r *request, m wire.Message) {
+	r.typ = m.Type()
 	c.requests[r.number] = r
 	c.latest = r
 	c.out = append(c.out, m)
@@ -130,15 +132,47 @@ func (c *Core) askSync(t *Tx, now time.Duration) {
 	c.send(r, &wire.Ping{Req: r.number})
 }
 
-// answered takes the request with that number off the list.
-func (c *Core) answered(number uint64) (*request, error) {
+// pending returns the request with that number, which a message of type
+// answer must be able to answer. It stays on the list until the answer has
+// taken effect: if that fails, Disconnect ends it.
+func (c *Core) pending(number uint64, answer wire.Type) (*request, error) {
 	r := c.requests[number]
 	if r == nil {
-		return nil, protocolError("an answer to request %d, which is not under way", number)
+		return nil, protocolError("%v to request %d, which is not under way", answer, number)
 	}
-	delete(c.requests, number)
+	if !answers(answer, r.typ) {
+		return nil, protocolError("%v to request %d, which is a %v", answer, number, r.typ)
+	}
+	return r, nil
+}
+
+// answered takes r off the list.
+func (c *Core) answered(r *request) {
+	delete(c.requests, r.number)
 	if c.latest == r {
 		c.latest = nil
 	}
-	return r, nil
+}
+
+// answers reports whether a message can be the answer to a request.
+func answers(message, request wire.Type) bool {
+	switch message {
+	case wire.TypeWelcome:
+		return request == wire.TypeHello
+	case wire.TypePong:
+		return request == wire.TypePing || request == wire.TypeClock
+	case wire.TypeReadReply:
+		return request == wire.TypeRead
+	case wire.TypeItems, wire.TypeOutcome:
+		return request == wire.TypeCommit
+	case wire.TypeConflict:
+		return request == wire.TypeCommit || request == wire.TypeValidate
+	case wire.TypeValidated:
+		return request == wire.TypeValidate
+	case wire.TypeLeaseReply:
+		return request == wire.TypeLease
+	case wire.TypeStatusReply:
+		return request == wire.TypeStatus
+	}
+	return message == wire.TypeError
 }

@@ -12,7 +12,7 @@ type version struct {
 	pins   int
 	cached bool
 
-	older          *version // next older version of the block in the index
+	newer, older   *version // neighbours in the index: the other versions of the block
 	lruPrev, lruNx *version // neighbours in the LRU list, newest use first
 }
 
@@ -64,17 +64,7 @@ func (c *cache) install(b occ.BlockID, iv occ.Interval, data []byte) *version {
 	v := c.find(b, iv.From)
 	if v == nil {
 		v = &version{block: b, Interval: iv, data: data}
-		if head := c.index[b]; head == nil || head.From < iv.From {
-			v.older = head
-			c.index[b] = v
-		} else {
-			at := head
-			for at.older != nil && at.older.From > iv.From {
-				at = at.older
-			}
-			v.older = at.older
-			at.older = v
-		}
+		c.link(v)
 	}
 	if v.To != occ.Open {
 		v.To = iv.To
@@ -122,22 +112,36 @@ func (c *cache) unpin(v *version) {
 	}
 }
 
+// link puts v into the index.
+func (c *cache) link(v *version) {
+	v.older = c.index[v.block]
+	for v.older != nil && v.older.From > v.From {
+		v.newer, v.older = v.older, v.older.older
+	}
+	if v.older != nil {
+		v.older.newer = v
+	}
+	if v.newer != nil {
+		v.newer.older = v
+	} else {
+		c.index[v.block] = v
+	}
+}
+
+// unlink takes v out of the index.
 func (c *cache) unlink(v *version) {
-	head := c.index[v.block]
-	if head == v {
-		if v.older == nil {
-			delete(c.index, v.block)
-		} else {
-			c.index[v.block] = v.older
-		}
-		return
+	if v.older != nil {
+		v.older.newer = v.newer
 	}
-	for at := head; at != nil; at = at.older {
-		if at.older == v {
-			at.older = v.older
-			return
-		}
+	switch {
+	case v.newer != nil:
+		v.newer.older = v.older
+	case v.older != nil:
+		c.index[v.block] = v.older
+	default:
+		delete(c.index, v.block)
 	}
+	v.newer, v.older = nil, nil
 }
 
 func (c *cache) pushFront(v *version) {

@@ -29,9 +29,9 @@ func (n *commitNumbers) answer(seq uint64) {
 	}
 }
 
-// Commit ends t. A read-only transaction commits on the spot and sends
-// nothing (section 5), as does one that neither read nor wrote. Any other is
-// queued for the server: t is then Committing and t.Waiting() is true until
+// Commit ends t. A read-only transaction commits on the spot, whatever now
+// is, and sends nothing (section 5), as does one that neither read nor wrote.
+// Any other is queued for the server at local time now: t is then Committing and t.Waiting() is true until
 // the answer has come.
 func (c *Core) Commit(t *Tx, now time.Duration) {
 	switch {
@@ -68,37 +68,22 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 	})
 }
 
-// committing returns the transaction that r asked to commit.
-func committing(r *request) (*Tx, error) {
-	if r.owner == nil || r.owner.state != Committing {
-		return nil, protocolError("request %d is answered as a commit, which it is not", r.number)
-	}
-	return r.owner, nil
-}
-
 // committed is the answer that r's transaction committed at at. It acts as a
 // deprecation for every block that was written and puts the new versions into
 // the cache (section 6).
-func (c *Core) committed(r *request, at occ.Timestamp) error {
-	t, err := committing(r)
-	if err != nil {
-		return err
-	}
-	for _, w := range t.writes {
+func (c *Core) committed(r *request, at occ.Timestamp) {
+	for _, w := range r.owner.writes {
 		if v := c.cache.open(w.Block); v != nil {
-			if v.From >= at {
-				return protocolError("a commit at %d overwrites version %d", at, v.From)
-			}
 			c.close(v, at, occ.AbortActive)
 		}
 		c.cache.install(w.Block, occ.Interval{From: at, To: occ.Open}, c.padded(w.Data))
 	}
-	c.finishCommit(t, r, at)
-	return nil
+	c.finishCommit(r, at)
 }
 
-// finishCommit marks t as committed at at and wakes its owner.
-func (c *Core) finishCommit(t *Tx, r *request, at occ.Timestamp) {
+// finishCommit marks r's transaction as committed at at and wakes its owner.
+func (c *Core) finishCommit(r *request, at occ.Timestamp) {
+	t := r.owner
 	if r.seq > 0 {
 		c.commits.answer(r.seq)
 	}
@@ -116,35 +101,24 @@ func (c *Core) finishCommit(t *Tx, r *request, at occ.Timestamp) {
 }
 
 // conflicted is the answer that r's transaction did not commit.
-func (c *Core) conflicted(r *request, blocks []occ.Read) error {
-	t, err := committing(r)
-	if err != nil {
-		return err
-	}
+func (c *Core) conflicted(r *request, blocks []occ.Read) {
 	if r.seq > 0 {
 		c.commits.answer(r.seq)
 	}
-	c.abort(t, occ.AbortConflict, blocks)
-	return nil
+	c.abort(r.owner, occ.AbortConflict, blocks)
 }
 
 // outcome is the answer to a commit that was sent again: it installs,
 // registers and closes nothing (section 8).
-func (c *Core) outcome(r *request, m *wire.Outcome) error {
-	t, err := committing(r)
-	if err != nil {
-		return err
-	}
+func (c *Core) outcome(r *request, m *wire.Outcome) {
 	switch m.Status {
 	case wire.OutcomeCommitted:
-		c.finishCommit(t, r, m.At)
+		c.finishCommit(r, m.At)
 	case wire.OutcomeConflict:
-		c.commits.answer(r.seq)
-		c.abort(t, occ.AbortConflict, nil)
+		c.conflicted(r, nil)
 	default:
-		c.inDoubt(t)
+		c.inDoubt(r.owner)
 	}
-	return nil
 }
 
 // inDoubt ends t without knowing how.
@@ -158,7 +132,7 @@ func (c *Core) inDoubt(t *Tx) {
 }
 
 // refused is the answer that the server would not serve r.
-func (c *Core) refused(r *request, why *Refusal) error {
+func (c *Core) refused(r *request, why *Refusal) {
 	if r.seq > 0 {
 		c.commits.answer(r.seq)
 	}
@@ -175,14 +149,13 @@ func (c *Core) refused(r *request, why *Refusal) error {
 			}
 		}
 	}
-	if r.lease > 0 {
+	if r.lease > 0 && r.query == nil {
 		c.leaseRefused(why)
 	}
 	if r.query != nil {
 		r.query.finish(nil, why)
 		r.query = nil
 	}
-	return nil
 }
 
 // Gone reports whether a version that t asked for has left the retention

@@ -40,10 +40,7 @@ func (c *Core) Hello(w Waker, now time.Duration) *Query {
 }
 
 // welcomed takes in the answer to Hello.
-func (c *Core) welcomed(r *request, m *wire.Welcome) error {
-	if r.query == nil || c.online {
-		return protocolError("a welcome that was not asked for")
-	}
+func (c *Core) welcomed(m *wire.Welcome) error {
 	if m.BlockSize == 0 || m.BlockSize > maxBlockSize {
 		return protocolError("a block size of %d bytes", m.BlockSize)
 	}
@@ -111,8 +108,8 @@ func (c *Core) AskIDs(t *Tx, now time.Duration) {
 	if !c.ids.asked {
 		c.ids.asked = true
 		r := c.newRequest(nil, now)
-		r.lease = leaseChunk
-		c.send(r, &wire.Lease{Req: r.number, Count: leaseChunk})
+		r.lease = max(1, min(leaseChunk, c.limits.LeaseBlocks))
+		c.send(r, &wire.Lease{Req: r.number, Count: r.lease})
 	}
 }
 
@@ -120,15 +117,16 @@ func (c *Core) AskIDs(t *Tx, now time.Duration) {
 // wire.LeaseReply.
 func (c *Core) Lease(w Waker, n uint64, now time.Duration) *Query {
 	r := c.query(w, now)
+	r.lease = n
 	c.send(r, &wire.Lease{Req: r.number, Count: n})
 	return r.query
 }
 
 func (c *Core) leased(r *request, m *wire.LeaseReply) error {
-	if m.Count == 0 || uint64(m.First)+m.Count < m.Count {
-		return protocolError("a lease of %d ids from %d", m.Count, m.First)
+	if m.Count == 0 || m.Count != r.lease || uint64(m.First)+m.Count < m.Count {
+		return protocolError("a lease of %d ids from %d, where %d were asked for", m.Count, m.First, r.lease)
 	}
-	if r.lease == 0 {
+	if r.query != nil {
 		return nil
 	}
 	c.ids.next, c.ids.left, c.ids.asked = m.First, m.Count, false

@@ -39,7 +39,7 @@ func (c *Core) lookup(t *Tx, b occ.BlockID) *version {
 		return nil
 	}
 	c.settle(t)
-	for v := c.cache.index[b]; v != nil; v = v.older {
+	for v := c.cache.index[b]; v != nil && v.To > t.snap.Lo; v = v.older {
 		if t.snap.Fits(v.Interval, c.glub) {
 			return v
 		}

@@ -46,6 +46,8 @@ type scriptClient struct {
 	up   []wire.Message // sent, not yet at the server
 	down []wire.Message // sent by the server, not yet here
 	sent map[wire.Type]int
+
+	reconnects int
 }
 
 type scriptTx struct {
@@ -96,6 +98,27 @@ func faultyScript(t *testing.T, n int, ofServer, ofClients occ.Faults) *script {
 
 func (c *scriptClient) Wake() {}
 
+// disconnect loses the connection, with all that is under way in it.
+func (c *scriptClient) disconnect() {
+	c.s.srv.Disconnect(c.conn)
+	c.Disconnect()
+	c.conn, c.up, c.down = 0, nil, nil
+	c.s.perform()
+}
+
+// reconnect opens another one.
+func (c *scriptClient) reconnect() {
+	c.s.t.Helper()
+	c.conn = server.ConnID(len(c.s.clients) + 1 + c.reconnects)
+	c.reconnects++
+	c.s.srv.Connect(c.conn)
+	c.Hello(c, c.s.now)
+	c.s.settle()
+	if !c.Online() {
+		c.s.t.Fatal("the server did not welcome the client back")
+	}
+}
+
 // perform carries out the server's effects; Append waits for sync.
 func (s *script) perform() {
 	for {
@@ -107,8 +130,11 @@ func (s *script) perform() {
 		for _, e := range effects {
 			switch e := e.(type) {
 			case server.Send:
-				c := s.clients[e.Conn-1]
-				c.down = append(c.down, s.overTheWire(e.Message))
+				for _, c := range s.clients {
+					if c.conn == e.Conn {
+						c.down = append(c.down, s.overTheWire(e.Message))
+					}
+				}
 			case server.Append:
 				s.syncing = true
 			case server.Put:
@@ -357,6 +383,10 @@ func (c *scriptClient) warm(blocks ...occ.BlockID) {
 	tx.commit()
 	c.sent = make(map[wire.Type]int)
 }
+
+// look has a transaction that goes on read the newest version of b, so that
+// c caches it although it knows an older one.
+func (c *scriptClient) look(b occ.BlockID) { c.ro(0).reads(b) }
 
 func (tx *scriptTx) is(want core.State) {
 	tx.c.s.t.Helper()

@@ -1,0 +1,32 @@
+package client
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+func TestBackoffBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, attempt := range []int{1, 2, 3, 4, 5, 8, 9, 10, 11, 64, 1000, math.MaxInt} {
+		window := time.Duration(0)
+		if attempt > 1 {
+			window = firstPause
+			for range min(attempt-2, 20) {
+				window = min(2*window, maxPause)
+			}
+		}
+		low, high := time.Duration(math.MaxInt64), time.Duration(0)
+		for range 1000 {
+			d := backoff(attempt, rng)
+			low, high = min(low, d), max(high, d)
+		}
+		if low < window/2 || high > window {
+			t.Errorf("attempt %d: between %v and %v, the window is %v", attempt, low, high, window)
+		}
+		if attempt > 1 && high-low < window/4 {
+			t.Errorf("attempt %d: between %v and %v is not random", attempt, low, high)
+		}
+	}
+}
