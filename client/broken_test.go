@@ -74,7 +74,7 @@ func TestBrokenServers(t *testing.T) {
 		}), &broken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db, err := client.Local(c.lie, client.Options{})
+			db, err := client.Local(c.lie, client.Options{NoBackground: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestBrokenWelcomes(t *testing.T) {
 		"a refusal":        &wire.Error{Req: 1, Code: wire.CodeVersion, Text: "version 7 or nothing"},
 		"a farewell":       &wire.Error{Code: wire.CodeBusy, Text: "full"},
 	} {
-		db, err := client.Open(context.Background(), script(first), client.Options{})
+		db, err := client.Open(context.Background(), script(first), client.Options{NoBackground: true})
 		if err == nil {
 			db.Close()
 			t.Errorf("%s: no error", name)
@@ -217,7 +217,7 @@ func FuzzReceive(f *testing.F) {
 				s.frames = append(s.frames, body)
 				stream = rest
 			}
-		}, client.Options{CacheBytes: 300, MaxAttempts: 4})
+		}, client.Options{CacheBytes: 300, MaxAttempts: 4, NoBackground: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,25 +14,32 @@ import (
 )
 
 // DB is one client library instance: a connection, a cache and the
-// transactions that run over them.
+// transactions that run over them. A connection that is lost is replaced in
+// the background.
 type DB struct {
-	opts  Options
-	tr    Transport
-	clock func() time.Duration
+	opts    Options
+	clock   func() time.Duration
+	connect Connect
+
+	life       context.Context // until Close
+	end        context.CancelFunc
+	background sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows; never held across a wait
 	core    *core.Core
+	tr      Transport // of the newest connection; never nil once open
+	conn    *connection
 	rng     *rand.Rand
 	frame   []byte
 	traffic Traffic
-	lost    error // why the connection ended
+	lost    error // why there is no connection, nil while there is one
 	closed  bool
-	store   wire.Welcome
+	sent    bool // something, since the background last looked
 }
 
 // Dial opens a DB on the server at the TCP address addr.
 func Dial(ctx context.Context, addr string, o Options) (*DB, error) {
-	db, err := Open(ctx, dialTCP(addr), o)
+	db, err := Open(ctx, dialTCP(addr, o.silence()), o)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to a Tidemark server at %s: %w", addr, err)
 	}
@@ -41,7 +48,7 @@ func Dial(ctx context.Context, addr string, o Options) (*DB, error) {
 
 // Local opens a DB on a server in this process.
 func Local(b Backend, o Options) (*DB, error) {
-	return Open(context.Background(), localPipe(b), o)
+	return Open(context.Background(), localPipe(b, o.silence()), o)
 }
 
 // Open opens a DB over a connection that connect makes, and returns when the
@@ -55,32 +62,30 @@ func Open(ctx context.Context, connect Connect, o Options) (*DB, error) {
 		seed = rand.Uint64()
 	}
 	db := &DB{
-		opts:  o,
-		clock: o.Clock,
-		rng:   rand.New(rand.NewPCG(seed, 0)),
+		opts:    o,
+		clock:   o.Clock,
+		connect: connect,
+		rng:     rand.New(rand.NewPCG(seed, 0)),
 		core: core.New(core.Config{
 			CacheBytes: o.CacheBytes, NoActiveAborts: o.NoActiveAborts,
 			Client: o.Client, Recorder: o.Recorder, Now: o.Clock, Faults: o.Faults,
 		}),
 	}
-	tr, err := connect(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	db.tr = tr
-	m, err := db.query(ctx, db.core.Hello)
+	db.life, db.end = context.WithCancel(context.Background())
+	err := db.open(ctx)
 	if err == nil && o.Freshness != Unbounded {
-		err = checkLimit("freshness bound (ns)", uint64(o.Freshness), uint64(db.core.Limits().Freshness))
+		err = checkLimit("freshness bound (ns)", uint64(o.Freshness), uint64(db.Limits().Freshness))
 	}
 	if err != nil {
-		return nil, errors.Join(err, tr.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	db.store = *m.(*wire.Welcome)
+	db.startBackground()
 	return db, nil
 }
 
 // Close gives up what is running and ends the connection. Transactions that
-// are still waiting fail.
+// are still waiting fail; commits that are not answered are of unknown
+// outcome.
 func (db *DB) Close() error {
 	db.mu.Lock()
 	again := db.closed
@@ -89,46 +94,45 @@ func (db *DB) Close() error {
 	if again {
 		return nil
 	}
-	return db.tr.Close()
+	db.end()
+	db.background.Wait() // no other connection is made from now on
+	var err error
+	if db.tr != nil {
+		err = db.tr.Close()
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.core.Disconnect()
+	db.core.GiveUp()
+	return err
 }
 
 // BlockSize is the store's block size in bytes.
-func (db *DB) BlockSize() int { return int(db.store.BlockSize) }
-
-// Store is the id of the store.
-func (db *DB) Store() occ.StoreID { return db.store.Store }
-
-// Limits are the server's published limits.
-func (db *DB) Limits() wire.Limits { return db.store.Limits }
-
-// Receive implements Receiver; it is for transports.
-func (db *DB) Receive(body []byte) error {
-	// Nothing but Receive writes the block size, and it is not yet known
-	// only while the welcome is awaited.
-	m, err := wire.DecodeWith(body, db.core.BlockSize())
-	if err != nil {
-		return err
-	}
+func (db *DB) BlockSize() int {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.traffic.count(&db.traffic.Received, m.Type(), len(body))
-	return db.core.Receive(m)
+	return db.core.BlockSize()
 }
 
-// Lost implements Receiver; it is for transports.
-func (db *DB) Lost(cause error) {
+// Store is the id of the store.
+func (db *DB) Store() occ.StoreID {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if db.lost == nil {
-		db.lost = cause
-		db.core.Disconnect()
-	}
+	return db.core.Store()
+}
+
+// Limits are the server's published limits.
+func (db *DB) Limits() wire.Limits {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.core.Limits()
 }
 
 // flush sends what the core has queued. The caller holds mu, so that frames
 // leave in the order in which they were decided.
 func (db *DB) flush() {
 	for _, m := range db.core.TakeMessages() {
+		db.sent = true
 		db.frame = wire.Append(db.frame[:0], m)
 		db.traffic.count(&db.traffic.Sent, m.Type(), frameBody(len(db.frame)))
 		db.tr.Send(db.frame)
@@ -138,40 +142,42 @@ func (db *DB) flush() {
 	}
 }
 
-// offline is the error of something that needs the server when there is no
-// connection; nil while there is one. The caller holds mu.
-func (db *DB) offline() error {
-	switch {
-	case db.closed:
-		return ErrClosed
-	case db.lost != nil:
-		return fmt.Errorf("%w: %w", ErrDisconnected, db.lost)
-	}
-	return nil
-}
-
-// query sends a request outside any transaction and waits for its answer.
+// query sends a request outside any transaction and waits for its answer, on
+// the next connection if this one is lost.
 func (db *DB) query(ctx context.Context, ask func(core.Waker, time.Duration) *core.Query) (wire.Message, error) {
-	call := db.tr.NewCall()
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := db.offline(); err != nil {
-		return nil, err
+	call := db.tr.NewCall()
+	for {
+		if err := db.awaitServer(ctx, call); err != nil {
+			return nil, err
+		}
+		q := ask(call, db.clock())
+		m, err := db.answer(ctx, call, q)
+		if !errors.Is(err, core.ErrOffline) {
+			return m, err
+		}
 	}
-	q := ask(call, db.clock())
+}
+
+// answer sends what is queued and waits for the answer to q. The caller holds
+// mu, which is released meanwhile.
+func (db *DB) answer(ctx context.Context, call Call, q *core.Query) (wire.Message, error) {
 	db.flush()
 	for !q.Done() {
-		db.mu.Unlock()
-		err := db.tr.Await(ctx, call, 0)
-		db.mu.Lock()
-		if err != nil {
+		if err := db.await(ctx, call, 0); err != nil {
 			return nil, err
 		}
 	}
-	if errors.Is(q.Err, core.ErrOffline) {
-		return nil, db.offline()
-	}
 	return q.Reply, q.Err
+}
+
+// await waits for call. The caller holds mu, which is released meanwhile.
+func (db *DB) await(ctx context.Context, call Call, limit time.Duration) error {
+	tr := db.tr
+	db.mu.Unlock()
+	defer db.mu.Lock()
+	return tr.Await(ctx, call, limit)
 }
 
 // Ping makes one round trip to the server.
@@ -208,7 +214,7 @@ func (db *DB) CreateRange(ctx context.Context, n uint64) (occ.BlockID, error) {
 	if n == 0 {
 		return 0, errors.New("a range of no blocks")
 	}
-	if err := checkLimit("block range", n, db.store.Limits.LeaseBlocks); err != nil {
+	if err := checkLimit("block range", n, db.Limits().LeaseBlocks); err != nil {
 		return 0, err
 	}
 	m, err := db.query(ctx, func(w core.Waker, now time.Duration) *core.Query {

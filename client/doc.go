@@ -26,10 +26,20 @@
 //
 // # What is not promised
 //
-// Between different DBs there is no causality beyond the freshness bound. If
-// the connection is lost the DB does not reconnect: transactions that need
-// the server then fail with ErrDisconnected, and a commit that was under way
-// with ErrOutcomeUnknown.
+// Between different DBs there is no causality beyond the freshness bound,
+// unless one is handed the other's Token.
+//
+// # Connections
+//
+// A connection that is lost, or silent for too long, is replaced in the
+// background. View and Update ride over that: they wait, within their context,
+// and run again if they have to. A commit that was under way is sent again and
+// happens exactly once. Meanwhile read-only transactions go on as long as a
+// sync point is young enough and the blocks are cached; with the bound
+// Unbounded as long as the blocks are. NoWait makes transactions fail instead
+// of waiting: with ErrStale or ErrDisconnected. If the server turns out to have
+// another store, or an older state of it, everything is forgotten and calls
+// fail with ErrStoreChanged until AcceptStore.
 //
 // # Bytes
 //

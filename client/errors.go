@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/tidemark/tidemark/client/core"
 	"github.com/tidemark/tidemark/occ"
@@ -20,6 +21,12 @@ var (
 	// ErrGone: a read-only transaction asked for a version that has left the
 	// server's retention window. It has to be begun anew; View does so.
 	ErrGone = errors.New("version has left the retention window")
+	// ErrStale: a read-only transaction that does not wait for a connection
+	// would be older than its bound. The error is a *StaleError.
+	ErrStale = errors.New("nothing fresh enough is known")
+	// ErrStoreChanged: the server has another store than before, or an older
+	// state of it. The error is a *StoreChangedError; AcceptStore goes on.
+	ErrStoreChanged = errors.New("the store has changed")
 	// ErrOutcomeUnknown: the commit was queued, and then its answer was lost
 	// or no longer waited for. It may have happened or not.
 	ErrOutcomeUnknown = errors.New("outcome of the commit is unknown")
@@ -89,6 +96,35 @@ func (e *AbortError) conflict() bool {
 func (e *AbortError) retriable() bool {
 	return e.conflict() || e.Reason == occ.AbortDisconnected
 }
+
+// StaleError says how old the newest sync point is, and what the bound was. It
+// matches ErrStale, and ErrDisconnected through its cause.
+type StaleError struct {
+	Age   time.Duration
+	Known bool // whether there is a sync point at all
+	Bound time.Duration
+	Cause error
+}
+
+// Error names age and bound.
+func (e *StaleError) Error() string {
+	if !e.Known {
+		return fmt.Sprintf("nothing fresh enough is known: no sync point, the bound is %v: %v", e.Bound, e.Cause)
+	}
+	return fmt.Sprintf("nothing fresh enough is known: the newest sync point is %v old, the bound is %v: %v", e.Age, e.Bound, e.Cause)
+}
+
+// Is makes errors.Is(err, ErrStale) work.
+func (e *StaleError) Is(target error) bool { return target == ErrStale }
+
+// Unwrap is why there is no connection.
+func (e *StaleError) Unwrap() error { return e.Cause }
+
+// StoreChangedError says how the store changed. It matches ErrStoreChanged.
+type StoreChangedError struct{ core.StoreChange }
+
+// Is makes errors.Is(err, ErrStoreChanged) work.
+func (e *StoreChangedError) Is(target error) bool { return target == ErrStoreChanged }
 
 // LimitError says which published limit a call would exceed.
 type LimitError struct {

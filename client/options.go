@@ -37,6 +37,7 @@ const (
 	DefaultCacheBytes  = 64 << 20
 	DefaultMaxAttempts = 64
 	DefaultMaxRestarts = 8
+	DefaultSilence     = 30 * time.Second
 	MaxTransactions    = 1 << 16 // running at once in one DB
 )
 
@@ -58,6 +59,21 @@ type Options struct {
 	// NoActiveAborts lets a doomed transaction run until the server refuses
 	// it, for comparison. Its function may then see a torn state.
 	NoActiveAborts bool
+	// NoWait makes transactions fail at once when they need the server and
+	// there is no connection; by default they wait for the next one.
+	NoWait bool
+	// Refresh, if positive, pings in the background so that a sync point is
+	// never much older than this: transactions with a larger freshness bound
+	// then find one at hand. It costs a ping every Refresh/2 at most, counted
+	// in Stats.Refreshes.
+	Refresh time.Duration
+	// Silence is how long the server may say nothing before the connection
+	// counts as lost, 0 for DefaultSilence. A server heartbeats, and answers
+	// the client's pings, more often than that.
+	Silence time.Duration
+	// NoBackground starts no goroutine: the DB does not reconnect, refresh,
+	// or keep an idle connection in use. Simulators want this.
+	NoBackground bool
 	// Clock gives the local time that freshness is counted in; it must never
 	// go back. nil is the machine's monotonic clock, which keeps counting
 	// while the machine sleeps.
@@ -74,6 +90,14 @@ type Options struct {
 	Faults occ.Faults
 }
 
+// silence is Silence or its default.
+func (o *Options) silence() time.Duration {
+	if o.Silence <= 0 {
+		return DefaultSilence
+	}
+	return o.Silence
+}
+
 func (o *Options) fill() error {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = DefaultCacheBytes
@@ -87,6 +111,9 @@ func (o *Options) fill() error {
 	if o.CacheBytes < 0 || o.MaxAttempts < 0 {
 		return fmt.Errorf("client options: a negative limit (CacheBytes %d, MaxAttempts %d)", o.CacheBytes, o.MaxAttempts)
 	}
+	if o.Refresh < 0 || o.Silence < 0 {
+		return fmt.Errorf("client options: a negative time (Refresh %v, Silence %v)", o.Refresh, o.Silence)
+	}
 	if o.Freshness < 0 {
 		return fmt.Errorf("client options: a negative freshness bound (%v)", o.Freshness)
 	}
@@ -98,6 +125,8 @@ type TxOption struct {
 	freshness    time.Duration
 	hasFreshness bool
 	onAbort      func()
+	token        *Token
+	noWait       bool
 }
 
 // Freshness sets the bound ε of a read-only transaction: it sees everything
@@ -106,6 +135,11 @@ type TxOption struct {
 func Freshness(d time.Duration) TxOption {
 	return TxOption{freshness: d, hasFreshness: true}
 }
+
+// NoWait makes the transaction fail at once when it needs the server and there
+// is no connection: with a *StaleError if that is for want of a young enough
+// sync point.
+func NoWait() TxOption { return TxOption{noWait: true} }
 
 // OnAbort has f called once when the transaction is aborted by anything but
 // its owner, at the moment the DB learns of it. f runs with the DB locked: it

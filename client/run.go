@@ -77,10 +77,10 @@ func (db *DB) attempt(ctx context.Context, view bool, fn func(*Tx) error, opts [
 // pause waits before the next attempt.
 func (db *DB) pause(ctx context.Context, attempt int) error {
 	db.mu.Lock()
+	defer db.mu.Unlock()
 	d := backoff(attempt, db.rng)
-	db.mu.Unlock()
 	if d == 0 {
 		return ctx.Err()
 	}
-	return db.tr.Await(ctx, nil, d)
+	return db.await(ctx, nil, d)
 }

@@ -23,6 +23,7 @@ const keepBuffer = 256 << 10
 // reads and hands the frames over.
 type stream struct {
 	conn     net.Conn
+	silence  time.Duration
 	receiver Receiver
 	wg       sync.WaitGroup
 	queued   chan struct{} // capacity 1: something is in out, or closed is set
@@ -34,8 +35,8 @@ type stream struct {
 	}
 }
 
-func newStream(conn net.Conn, r Receiver) *stream {
-	s := &stream{conn: conn, receiver: r, queued: make(chan struct{}, 1)}
+func newStream(conn net.Conn, r Receiver, silence time.Duration) *stream {
+	s := &stream{conn: conn, silence: silence, receiver: r, queued: make(chan struct{}, 1)}
 	s.wg.Add(2)
 	go s.write()
 	go s.read()
@@ -43,14 +44,14 @@ func newStream(conn net.Conn, r Receiver) *stream {
 }
 
 // Dial connects to a server's TCP address.
-func dialTCP(addr string) Connect {
+func dialTCP(addr string, silence time.Duration) Connect {
 	return func(ctx context.Context, r Receiver) (Transport, error) {
 		var d net.Dialer
 		conn, err := d.DialContext(ctx, "tcp", addr)
 		if err != nil {
 			return nil, err
 		}
-		return newStream(conn, r), nil
+		return newStream(conn, r, silence), nil
 	}
 }
 
@@ -102,7 +103,7 @@ func (s *stream) write() {
 
 func (s *stream) read() {
 	defer s.wg.Done()
-	r := wire.NewReader(s.conn, wire.MaxFrame)
+	r := wire.NewReader(&listener{conn: s.conn, silence: s.silence}, wire.MaxFrame)
 	for {
 		body, err := r.Next()
 		if err == nil {
@@ -114,6 +115,24 @@ func (s *stream) read() {
 			return
 		}
 	}
+}
+
+// listener reads from a connection that counts as lost when nothing has come
+// for about silence.
+type listener struct {
+	conn    net.Conn
+	silence time.Duration
+	renew   time.Time
+}
+
+func (l *listener) Read(p []byte) (int, error) {
+	if now := time.Now(); now.After(l.renew) {
+		if err := l.conn.SetReadDeadline(now.Add(l.silence)); err != nil {
+			return 0, err
+		}
+		l.renew = now.Add(l.silence / 4)
+	}
+	return l.conn.Read(p)
 }
 
 // shut ends both goroutines.
@@ -181,12 +200,12 @@ type Backend interface {
 }
 
 // localPipe connects to a server in this process.
-func localPipe(b Backend) Connect {
+func localPipe(b Backend, silence time.Duration) Connect {
 	return func(_ context.Context, r Receiver) (Transport, error) {
 		ours, theirs := net.Pipe()
 		if err := b.ServeConn(theirs); err != nil {
 			return nil, errors.Join(err, ours.Close(), theirs.Close())
 		}
-		return newStream(ours, r), nil
+		return newStream(ours, r, silence), nil
 	}
 }

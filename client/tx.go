@@ -15,6 +15,7 @@ type Tx struct {
 	db      *DB
 	ctx     context.Context
 	view    bool // writing is not allowed
+	noWait  bool // do not wait for a connection
 	managed bool // it belongs to View or Update, which end it
 	call    Call
 	user    *userContext
@@ -39,8 +40,9 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	tx := &Tx{db: db, ctx: ctx, view: view}
+	tx := &Tx{db: db, ctx: ctx, view: view, noWait: db.opts.NoWait}
 	epsilon := db.opts.Freshness
+	var token *Token
 	for i := range opts {
 		if opts[i].hasFreshness {
 			epsilon = opts[i].freshness
@@ -51,6 +53,10 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 		if opts[i].onAbort != nil {
 			tx.onAbort = opts[i].onAbort
 		}
+		if opts[i].token != nil {
+			token = opts[i].token
+		}
+		tx.noWait = tx.noWait || opts[i].noWait
 	}
 	local := view && db.opts.Mode == ReadOptimized
 	var now time.Duration
@@ -62,13 +68,21 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	if db.closed {
 		return nil, ErrClosed
 	}
-	if !local && db.lost != nil {
-		return nil, db.offline()
+	if !local && db.opts.NoBackground && !db.core.Online() {
+		return nil, db.disconnected()
 	}
 	if db.core.Running() >= MaxTransactions {
 		return nil, &LimitError{Name: "running transactions", Limit: MaxTransactions, Value: MaxTransactions + 1}
 	}
+	if token != nil {
+		if err := db.reachToken(ctx, *token); err != nil {
+			return nil, err
+		}
+	}
 	db.core.Begin(&tx.t, local, epsilon, now)
+	if token != nil {
+		db.core.After(&tx.t, token.At)
+	}
 	if tx.onAbort != nil {
 		tx.t.OnAbort(tx.aborted)
 	}
@@ -82,7 +96,7 @@ func (db *DB) checkFreshness(epsilon time.Duration) error {
 	if epsilon == Unbounded {
 		return nil
 	}
-	return checkLimit("freshness bound (ns)", uint64(epsilon), uint64(db.store.Limits.Freshness))
+	return checkLimit("freshness bound (ns)", uint64(epsilon), uint64(db.Limits().Freshness))
 }
 
 // Err is nil while the transaction can go on, else the error that its next

@@ -51,6 +51,9 @@ func (tx *Tx) failure() error {
 	case core.InDoubt:
 		return ErrOutcomeUnknown
 	case core.Aborted:
+		if change := tx.db.core.Changed(); change != nil && tx.t.Reason() == occ.AbortStoreChanged {
+			return &StoreChangedError{*change}
+		}
 		if tx.t.Reason() != occ.AbortByCaller {
 			return &AbortError{Reason: tx.t.Reason(), Blocks: tx.t.Conflicts(), Refused: tx.t.Refusal()}
 		}
@@ -61,7 +64,9 @@ func (tx *Tx) failure() error {
 // Commit ends a transaction that was begun by hand. A read-only one commits
 // without a message. For any other it returns nil when the server has made it
 // durable, an *AbortError when it did not happen, and ErrOutcomeUnknown when
-// the connection or the context ended between queueing and answer.
+// the context ended between queueing and answer, the DB was closed, or the
+// server no longer knows. A connection that is lost meanwhile is replaced, and
+// the commit sent again: it happens exactly once.
 func (tx *Tx) Commit() error {
 	if tx.managed {
 		panic("client: Commit inside View or Update, which commit by themselves")
@@ -85,17 +90,21 @@ func (tx *Tx) commit() error {
 		db.core.Abort(&tx.t)
 		return err
 	}
-	if err := db.offline(); err != nil {
-		db.core.Abort(&tx.t)
-		return err
-	}
 	tx.prepareWait()
+	for online := false; !online; {
+		var err error
+		if online, err = tx.reach(); err != nil {
+			db.core.Abort(&tx.t)
+			return err
+		}
+		if tx.t.State() != core.Running {
+			return tx.failure()
+		}
+	}
 	db.core.Commit(&tx.t, db.clock())
 	db.flush()
 	for tx.t.Waiting() {
-		db.mu.Unlock()
-		err := db.tr.Await(tx.ctx, tx.call, 0)
-		db.mu.Lock()
+		err := db.await(tx.ctx, tx.call, 0)
 		if err != nil && tx.t.Waiting() {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}
@@ -109,7 +118,7 @@ func (tx *Tx) commit() error {
 // checkSize checks a commit against the server's limits before it is queued.
 func (tx *Tx) checkSize() error {
 	reads, writes, bytes := tx.t.Size()
-	l := tx.db.store.Limits
+	l := tx.db.core.Limits()
 	if err := checkLimit("read set", uint64(reads), l.CommitReads); err != nil {
 		return err
 	}

@@ -9,8 +9,10 @@ import (
 // be changed and stay valid. A block never written reads as zeros.
 //
 // It fails with an *AbortError once the transaction is aborted, with ErrGone
-// if a read-only transaction has outlived the retention window, with
-// ErrDisconnected if the server is needed and out of reach.
+// if a read-only transaction has outlived the retention window. While the
+// server is needed and out of reach it waits, unless NoWait was asked for:
+// then it fails with a *StaleError if nothing younger than the bound is known,
+// else with ErrDisconnected if the block is not cached.
 func (tx *Tx) Read(id occ.BlockID) ([]byte, error) {
 	db := tx.db
 	db.mu.Lock()
@@ -68,13 +70,45 @@ func (tx *Tx) ReadInto(id occ.BlockID, dst []byte) (int, error) {
 // fetch asks for what is missing of ids and waits. The caller holds mu.
 func (tx *Tx) fetch(ids []occ.BlockID) error {
 	db := tx.db
-	if err := db.offline(); err != nil {
+	tx.prepareWait()
+	if online, err := tx.reach(); err != nil || !online {
 		return err
 	}
-	tx.prepareWait()
 	db.core.Ask(&tx.t, ids, db.clock())
 	db.flush()
 	return tx.wait()
+}
+
+// reach makes sure that the server can be asked. If there is no connection it
+// waits for one, or fails at once if that is what the caller wants; after a
+// wait it returns false, for the transaction may no longer be what it was. The
+// caller holds mu, which is released meanwhile.
+func (tx *Tx) reach() (online bool, err error) {
+	db := tx.db
+	if db.core.Online() && db.core.Changed() == nil {
+		return true, nil
+	}
+	if (tx.noWait || db.opts.NoBackground) && !db.closed && db.core.Changed() == nil {
+		return false, tx.unreachable()
+	}
+	if err := db.awaitServer(tx.ctx, tx.call); err != nil {
+		if tx.ctx.Err() != nil {
+			db.core.Abort(&tx.t)
+		}
+		return false, err
+	}
+	return false, nil
+}
+
+// unreachable is the error of a transaction that needs a server and will not
+// wait for one.
+func (tx *Tx) unreachable() error {
+	db := tx.db
+	if !tx.t.ReadOnly() || tx.t.LowerBoundKnown() {
+		return db.disconnected()
+	}
+	age, known := db.core.SyncAge(db.clock())
+	return &StaleError{Age: age, Known: known, Bound: tx.t.Epsilon(), Cause: db.disconnected()}
 }
 
 func (tx *Tx) prepareWait() {
@@ -90,9 +124,7 @@ func (tx *Tx) prepareWait() {
 func (tx *Tx) wait() error {
 	db := tx.db
 	for tx.t.Waiting() {
-		db.mu.Unlock()
-		err := db.tr.Await(tx.ctx, tx.call, 0)
-		db.mu.Lock()
+		err := db.await(tx.ctx, tx.call, 0)
 		if err != nil && tx.t.Waiting() {
 			db.core.Abort(&tx.t)
 			return err

@@ -55,10 +55,12 @@ func (tx *Tx) Create() (occ.BlockID, error) {
 		if id, ok := db.core.TakeID(); ok {
 			return id, nil
 		}
-		if err := db.offline(); err != nil {
-			return 0, err
-		}
 		tx.prepareWait()
+		if online, err := tx.reach(); err != nil {
+			return 0, err
+		} else if !online {
+			continue
+		}
 		db.core.AskIDs(&tx.t, db.clock())
 		db.flush()
 		if err := tx.wait(); err != nil {

@@ -21,9 +21,16 @@ const (
 	// AbortRefused: the server would not take the commit (a limit, a full
 	// store).
 	AbortRefused
+	// AbortStoreChanged: after a reconnection the server turned out to have
+	// another store, or an older state of it, so that nothing the client
+	// knew holds any more.
+	AbortStoreChanged
+
+	// AbortReasons is how many values there are.
+	AbortReasons = iota
 )
 
-var abortNames = [...]string{"none", "conflict", "active", "disconnected", "caller", "refused"}
+var abortNames = [...]string{"none", "conflict", "active", "disconnected", "caller", "refused", "store changed"}
 
 // String returns the reason as it is printed in reports.
 func (r AbortReason) String() string {

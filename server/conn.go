@@ -43,15 +43,17 @@ func (c *conn) read() bool {
 	greeted := false
 	for {
 		batch, err := readBatch(r)
-		if len(batch) > 0 {
-			if !greeted {
-				greeted = true
-				c.net.SetReadDeadline(time.Time{})
-			}
-			if !c.server.received(c, batch) {
+		if len(batch) > 0 && !greeted {
+			greeted = true
+			c.net.SetReadDeadline(time.Time{})
+		}
+		for len(batch) > 0 {
+			n := portion(batch, c.server.storage.blockSize)
+			if !c.server.received(c, batch[:n]) {
 				return false
 			}
 			c.answer()
+			batch = batch[n:]
 		}
 		if err != nil {
 			return c.server.broken(c, err)
@@ -78,6 +80,21 @@ func readBatch(r *wire.Reader) (batch []wire.Message, err error) {
 	}
 }
 
+// portion is how many of the messages are handed to the core together: as many
+// as are answered by maxWrite bytes of blocks at most, and at least one. What
+// a client asks for at once may be more than may be queued for it.
+func portion(batch []wire.Message, blockSize int) int {
+	blocks := 0
+	for i, m := range batch {
+		if read, ok := m.(*wire.Read); ok {
+			if blocks += len(read.Items); i > 0 && blocks*blockSize > maxWrite {
+				return i
+			}
+		}
+	}
+	return len(batch)
+}
+
 // refusal is how the client is told of a read error, if it is the kind of
 // error that it can be told of.
 func refusal(err error) (code wire.ErrorCode, ok bool) {
@@ -92,12 +109,16 @@ func refusal(err error) (code wire.ErrorCode, ok bool) {
 }
 
 // answer sends what is queued, on the reader's goroutine: a request that is
-// answered at once needs no other. A client that does not read is not read
-// from meanwhile, and its connection dropped when its queue is full.
+// answered at once needs no other. While the writer sends, it leaves that to
+// the writer, unless much is queued: then it waits for its turn, and a client
+// that reads too slowly is not read from meanwhile.
 func (c *conn) answer() {
 	if !c.sending.TryLock() {
-		c.queue.signal() // the writer may have looked before this was queued
-		return
+		if !c.queue.filling() {
+			c.queue.signal() // the writer may have looked before this was queued
+			return
+		}
+		c.sending.Lock()
 	}
 	defer c.sending.Unlock()
 	c.sendQueued()
@@ -129,7 +150,9 @@ func (c *conn) sendQueued() (ended bool) {
 			continue
 		}
 		if !c.send(buf) {
-			c.queue.close() // also for the writer, if this is the reader
+			// Whoever sends next would send behind a gap: nobody does.
+			c.net.Close()
+			c.queue.close()
 			return true
 		}
 		buf = buf[:0]

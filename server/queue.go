@@ -55,6 +55,15 @@ func (q *queue) close() {
 	q.signal()
 }
 
+// filling reports whether more than a quarter of what may be queued is: the
+// answers to what is read then have to wait. The rest is for what the client
+// did not ask for.
+func (q *queue) filling() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.bytes > q.maxBytes/4 || len(q.mu.messages) > q.maxMessages/4
+}
+
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:

@@ -66,6 +66,25 @@ func (c *Count) add(n client.Count) {
 	c.Bytes += n.Bytes
 }
 
+// SetApart takes heartbeats, which were counted as answers to pings, out of
+// the traffic and counts them apart.
+func (t *Traffic) SetApart(heartbeats client.Count) {
+	if heartbeats.Messages == 0 {
+		return
+	}
+	t.Heartbeats.add(heartbeats)
+	t.Messages -= heartbeats.Messages
+	t.Bytes -= heartbeats.Bytes
+	name := wire.TypePong.String()
+	pongs := t.ByType[name]
+	pongs.Messages -= heartbeats.Messages
+	pongs.Bytes -= heartbeats.Bytes
+	t.ByType[name] = pongs
+	if pongs.Messages == 0 {
+		delete(t.ByType, name)
+	}
+}
+
 // CPU is processor time, user and system, of one replay.
 type CPU struct {
 	Client Interval      `json:"client_process"` // the process that runs all hosts, seconds

@@ -132,7 +132,7 @@ func (r *round) close(p *Process) (err error) {
 }
 
 func (r *round) prepare(addr string) (err error) {
-	options := client.Options{Clock: r.gate.clock, Recorder: r, Client: builder}
+	options := client.Options{Clock: r.gate.clock, Recorder: r, Client: builder, NoWait: true}
 	if r.builder, err = client.Dial(r.ctx, addr, options); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func simulated(s exp.Setting, scale uint64) *exp.Figures {
 			ByType: map[string]exp.Count{"Read": {Messages: 5, Bytes: 60}},
 		},
 		Clients: core.Stats{Deprecations: 77, Pings: 8 * scale, Restarts: 1, Hits: 90, Misses: 9, Joined: 1},
-		History: history.Result{Checked: [4]int{9_400, 0, 600, 20}},
+		History: history.Result{Checked: [5]int{9_400, 0, 600, 20}},
 	}
 	f.Clients.Aborts[occ.AbortConflict], f.Clients.Aborts[occ.AbortActive] = scale, scale
 	if s.Mode == client.ReadOptimized {
@@ -74,7 +74,7 @@ func measured(s exp.Setting, scale float64) *exp.Figures {
 		},
 		ReadOnlyLatency:  exp.Quantiles{Count: 1, P50: 0.000001, P99: 0.00234},
 		ReadWriteLatency: exp.Quantiles{Count: 1, P50: 0.004, P99: 0.5},
-		History:          history.Result{Checked: [4]int{28_200, 0, 1_800, 60}},
+		History:          history.Result{Checked: [5]int{28_200, 0, 1_800, 60}},
 	}
 }
 
@@ -111,6 +111,29 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "reference.txt", b.Bytes())
+}
+
+func TestMarkdown(t *testing.T) {
+	c := comparison(true, true)
+	c.Load.Name = "traces/odd_name|*.txt"
+	var b bytes.Buffer
+	err := report.Markdown(&b, c)
+	b.WriteByte('\n')
+	if err := errors.Join(err, report.ReferenceMarkdown(&b)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "both.md", b.Bytes())
+	b.Reset()
+	if err := report.Markdown(&b, comparison(true, false)); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "sim.md", b.Bytes())
+	// Every row of a table has as many cells as its head.
+	for line := range strings.Lines(b.String()) {
+		if n := strings.Count(line, "|"); n != 0 && n != len(c.Columns)+2 {
+			t.Errorf("%d cells: %s", n-1, line)
+		}
+	}
 }
 
 // TestWrongFiguresShow: a violation and a problem are in the table.
@@ -190,6 +213,7 @@ func TestWritesThatFail(t *testing.T) {
 	c := comparison(true, true)
 	for name, err := range map[string]error{
 		"Table": report.Table(w, c), "JSON": report.JSON(w, c, "v1"), "Reference": report.Reference(w),
+		"Markdown": report.Markdown(w, c), "ReferenceMarkdown": report.ReferenceMarkdown(w),
 	} {
 		if !errors.Is(err, w.err) {
 			t.Errorf("%s returns %v", name, err)

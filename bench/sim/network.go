@@ -19,6 +19,8 @@ type link struct {
 	receiver client.Receiver
 	up, down direction
 	closed   bool
+	// heartbeats counts those that were delivered; nil if nobody asks.
+	heartbeats *client.Count
 }
 
 // direction is one direction of a link.
@@ -36,12 +38,23 @@ func (d *direction) deliver(s *Server, n int, run func()) {
 
 // Connect is a client.Connect to the simulated server.
 func (s *Server) Connect(_ context.Context, r client.Receiver) (client.Transport, error) {
+	return s.connect(r, nil), nil
+}
+
+// connectCounting is Connect for a client whose heartbeats are added to n.
+func (s *Server) connectCounting(n *client.Count) client.Connect {
+	return func(_ context.Context, r client.Receiver) (client.Transport, error) {
+		return s.connect(r, n), nil
+	}
+}
+
+func (s *Server) connect(r client.Receiver, heartbeats *client.Count) *link {
 	s.lastConn++
-	l := &link{s: s, id: s.lastConn, receiver: r}
+	l := &link{s: s, id: s.lastConn, receiver: r, heartbeats: heartbeats}
 	s.links[l.id] = l
 	s.core.Connect(l.id)
 	s.perform()
-	return l, nil
+	return l
 }
 
 // Send implements client.Transport.
@@ -84,13 +97,15 @@ func (l *link) cut() {
 // toClient carries a message to the client.
 func (l *link) toClient(m wire.Message) {
 	frame := wire.Append(nil, m)
-	if pong, ok := m.(*wire.Pong); ok && pong.Req == 0 {
-		l.s.heartbeats.Messages++
-		l.s.heartbeats.Bytes += uint64(len(frame))
-	}
+	pong, ok := m.(*wire.Pong)
+	heartbeat := ok && pong.Req == 0 && l.heartbeats != nil
 	l.down.deliver(l.s, len(frame), func() {
 		if l.closed {
 			return
+		}
+		if heartbeat {
+			l.heartbeats.Messages++
+			l.heartbeats.Bytes += uint64(len(frame))
 		}
 		body, _, err := wire.SplitFrame(frame, wire.MaxFrame)
 		if err == nil {

@@ -78,6 +78,8 @@ type run struct {
 	ro, rw  exp.Recorder
 	start   time.Duration
 	logged  uint64
+
+	heartbeats client.Count // of the hosts
 }
 
 // Record implements history.Recorder for all clients.
@@ -103,8 +105,12 @@ func (r *run) do(f func() error) error {
 }
 
 func (r *run) open(number int, o client.Options) (*client.DB, error) {
-	o.Clock, o.Recorder, o.Client, o.Seed = r.w.Now, r, number, uint64(number+2)
-	return client.Open(context.Background(), r.s.Connect, o)
+	o.Clock, o.Recorder, o.Client, o.Seed, o.NoBackground = r.w.Now, r, number, uint64(number+2), true
+	connect := r.s.Connect // all traffic of the builder is setup, heartbeats too
+	if number != builder {
+		connect = r.s.connectCounting(&r.heartbeats)
+	}
+	return client.Open(context.Background(), connect, o)
 }
 
 // prepare builds the image and connects the hosts.
@@ -185,9 +191,7 @@ func (r *run) verify() error {
 	}
 	f.AddClient(r.builder.Stats(), true)
 	f.Traffic.Compulsory = r.ledger.Compulsory()
-	f.Traffic.Heartbeats = exp.Count(r.s.heartbeats)
-	f.Traffic.Messages -= f.Traffic.Heartbeats.Messages
-	f.Traffic.Bytes -= f.Traffic.Heartbeats.Bytes
+	f.Traffic.SetApart(r.heartbeats)
 	f.Staleness = r.ledger.Staleness.Quantiles()
 	f.ReadOnlyLatency, f.ReadWriteLatency = r.ro.Quantiles(), r.rw.Quantiles()
 	f.VersionsKept = uint64(len(r.s.values))

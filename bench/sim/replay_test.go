@@ -65,6 +65,26 @@ func TestBundledSample(t *testing.T) {
 	}
 }
 
+// TestHeartbeatsStandApart: in an idle hour every client gets heartbeats, the
+// one that built the image too; none of them is traffic of the hosts.
+func TestHeartbeatsStandApart(t *testing.T) {
+	const text = "1000.000000 Attr READ FID: 1 OFF: 0 SIZE: 0 HOST: 1\n" +
+		"4600.000000 Attr READ FID: 1 OFF: 0 SIZE: 0 HOST: 1\n"
+	l := load(t, traces.Bytes("idle", []byte(text), traces.Options{}))
+	f := run(t, l, exp.Setting{Epsilon: 2 * time.Second}, sim.Replay{})
+	if n := f.Traffic.Heartbeats.Messages; n < 300 || n > 400 {
+		t.Errorf("%d heartbeats in an hour", n)
+	}
+	var sum exp.Count
+	for _, c := range f.Traffic.ByType {
+		sum.Messages += c.Messages
+		sum.Bytes += c.Bytes
+	}
+	if tr := f.Traffic; tr.Messages != 2*tr.RoundTrips || sum.Messages != tr.Messages || sum.Bytes != tr.Bytes {
+		t.Errorf("%+v", tr)
+	}
+}
+
 func TestSameInputsSameFigures(t *testing.T) {
 	l := load(t, contended().Source())
 	for _, s := range exp.Standard() {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/core"
@@ -61,8 +60,6 @@ type Server struct {
 	stable   occ.Timestamp
 	logBytes uint64
 	err      error
-
-	heartbeats client.Count // delivered unasked
 }
 
 // NewServer puts a server with an empty store into w.

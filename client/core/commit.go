@@ -62,10 +62,11 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 	c.commits.last++
 	r.seq = c.commits.last
 	reads := t.readSet()
-	c.send(r, &wire.Commit{
+	t.commit = &wire.Commit{
 		Req: r.number, Seq: r.seq, Acked: c.commits.acked,
 		Digest: wire.CommitDigest(reads, t.writes), Reads: reads, Writes: t.writes,
-	})
+	}
+	c.send(r, t.commit)
 }
 
 // committed is the answer that r's transaction committed at at. It acts as a
@@ -117,6 +118,7 @@ func (c *Core) outcome(r *request, m *wire.Outcome) {
 	case wire.OutcomeConflict:
 		c.conflicted(r, nil)
 	default:
+		c.commits.answer(r.seq)
 		c.inDoubt(r.owner)
 	}
 }
@@ -127,6 +129,7 @@ func (c *Core) inDoubt(t *Tx) {
 	t.waiting = 0
 	c.stats.InDoubt++
 	c.raiseFloorSeen(t)
+	c.record(t)
 	c.end(t)
 	c.wake(t)
 }

@@ -43,6 +43,15 @@ type Core struct {
 	lastReq  uint64
 	out      []wire.Message
 	online   bool
+	awaiting []Waker // who waits for a server
+
+	// The session, and the store as the server last welcomed the client to
+	// it.
+	session  occ.SessionID
+	store    occ.StoreID
+	epoch    uint64
+	inFlight []*Tx // commits queued on lost connections, by their numbers
+	changed  *StoreChange
 
 	floor occ.Timestamp
 	syncs syncPoints
@@ -78,6 +87,9 @@ func (c *Core) Floor() occ.Timestamp { return c.floor }
 // Online reports whether a server has welcomed the client on the current
 // connection.
 func (c *Core) Online() bool { return c.online }
+
+// Store is the id of the store, known once a server has welcomed the client.
+func (c *Core) Store() occ.StoreID { return c.store }
 
 // BlockSize is the store's block size in bytes, known once a server has
 // welcomed the client.
@@ -171,6 +183,8 @@ func (c *Core) record(t *Tx) {
 	switch {
 	case t.state == Aborted:
 		e.Kind = history.Aborted
+	case t.state == InDoubt:
+		e.Kind = history.InDoubt
 	case t.readOnly:
 		if len(t.reads) == 0 {
 			return // it saw nothing, so nothing is promised

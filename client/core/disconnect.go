@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tidemark/tidemark/occ"
@@ -9,7 +10,8 @@ import (
 // Disconnect ends the current connection: every open version, in the cache
 // and in the read sets of running transactions, is valid through the GLUB of
 // this moment and no further (section 8). Running read/write transactions
-// abort; those whose commit is queued are in doubt; whoever waited is woken.
+// abort; those whose commit is queued wait on, to be sent again by the next
+// connection or given up by GiveUp; whoever waited for an answer is woken.
 func (c *Core) Disconnect() {
 	c.online = false
 	c.out = c.out[:0]
@@ -23,12 +25,14 @@ func (c *Core) Disconnect() {
 	c.requests = make(map[uint64]*request)
 	c.fetches = make(map[fetchKey]*fetch)
 	c.latest = nil
-	c.ids.asked = false
+	c.ids.asked, c.ids.waiters = false, nil
 	for t := c.running.next; t != &c.running; {
 		next := t.next
 		switch {
-		case t.state == Committing && t.Writes():
-			c.inDoubt(t)
+		case t.commit != nil:
+			if !slices.Contains(c.inFlight, t) {
+				c.inFlight = append(c.inFlight, t)
+			}
 		case !t.readOnly:
 			t.state = Running
 			c.abort(t, occ.AbortDisconnected, nil)
@@ -38,10 +42,38 @@ func (c *Core) Disconnect() {
 		}
 		t = next
 	}
+	slices.SortFunc(c.inFlight, func(a, b *Tx) int { return cmp.Compare(a.commit.Seq, b.commit.Seq) })
 	for _, n := range sortedNumbers(requests) {
 		if q := requests[n].query; q != nil {
 			q.finish(nil, ErrOffline)
 		}
+	}
+}
+
+// GiveUp says that there will be no further connection: commits that were
+// queued are in doubt, and whoever waits for a server is woken.
+func (c *Core) GiveUp() {
+	for _, t := range c.inFlight {
+		c.inDoubt(t)
+	}
+	c.inFlight = nil
+	c.wakeAwaiting()
+}
+
+// AwaitServer has w woken when a server has welcomed the client, or never
+// will.
+func (c *Core) AwaitServer(w Waker) { c.awaiting = append(c.awaiting, w) }
+
+// StopAwaiting takes w off those who wait for a server.
+func (c *Core) StopAwaiting(w Waker) {
+	c.awaiting = slices.DeleteFunc(c.awaiting, func(o Waker) bool { return o == w })
+}
+
+func (c *Core) wakeAwaiting() {
+	awaiting := c.awaiting
+	c.awaiting = nil
+	for _, w := range awaiting {
+		w.Wake()
 	}
 }
 

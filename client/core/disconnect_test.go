@@ -119,6 +119,8 @@ func TestDisconnectEndsEverythingUnderWay(t *testing.T) {
 	query := c[0].Ping(c[0], s.now)
 	c[0].disconnect()
 	validating.is(core.Aborted) // it changes nothing: it may be run again
+	committing.is(core.Committing)
+	c[0].GiveUp()
 	committing.is(core.InDoubt)
 	running.is(core.Aborted)
 	creating.is(core.Aborted)

@@ -32,31 +32,6 @@ func (c *Core) query(w Waker, now time.Duration) *request {
 	return r
 }
 
-// Hello queues the first message of a connection.
-func (c *Core) Hello(w Waker, now time.Duration) *Query {
-	r := c.query(w, now)
-	c.send(r, &wire.Hello{Req: r.number, Version: wire.Version, Stable: c.glub})
-	return r.query
-}
-
-// welcomed takes in the answer to Hello.
-func (c *Core) welcomed(m *wire.Welcome) error {
-	if m.BlockSize == 0 || m.BlockSize > maxBlockSize {
-		return protocolError("a block size of %d bytes", m.BlockSize)
-	}
-	if m.Limits.ReadBlocks == 0 {
-		return protocolError("a limit of no blocks for a read")
-	}
-	c.blockSize = int(m.BlockSize)
-	c.zeros = make([]byte, c.blockSize)
-	c.limits = m.Limits
-	c.online = true
-	return nil
-}
-
-// maxBlockSize is the largest block that a client accepts, in bytes.
-const maxBlockSize = 1 << 20
-
 // Ping queues a ping: its answer is a sync point.
 func (c *Core) Ping(w Waker, now time.Duration) *Query {
 	r := c.query(w, now)

@@ -45,7 +45,7 @@ func (c *Core) Receive(m wire.Message) error {
 	case *wire.StatusReply:
 		return c.reply(m.Req, m.Stable, m, func(*request) error { return nil })
 	case *wire.Welcome:
-		return c.reply(m.Req, m.Stable, m, func(*request) error { return c.welcomed(m) })
+		return c.reply(m.Req, m.Stable, m, func(r *request) error { return c.welcomed(m, r.start) })
 	case *wire.Error:
 		refusal := &Refusal{Code: m.Code, Limit: m.Limit, Value: m.Value, Text: m.Text}
 		if m.Req == 0 {
@@ -72,7 +72,9 @@ func (c *Core) checkStable(stable occ.Timestamp) error {
 // the answer means, takes the request off the list, raises the GLUB, records
 // the sync point, and wakes those who waited for it.
 func (c *Core) reply(number uint64, stable occ.Timestamp, m wire.Message, effect func(*request) error) error {
-	if err := c.checkStable(stable); err != nil {
+	// The answer to a hello may show that the store has gone back, or is
+	// another one.
+	if err := c.checkStable(stable); err != nil && (c.online || stable == occ.Open) {
 		return err
 	}
 	r, err := c.pending(number, m.Type())
@@ -89,8 +91,10 @@ func (c *Core) reply(number uint64, stable occ.Timestamp, m wire.Message, effect
 // synced is the end of every reply (see reply).
 func (c *Core) synced(r *request, stable occ.Timestamp, m wire.Message) {
 	c.answered(r)
-	c.glub = stable
-	c.syncs.add(r.start, stable)
+	if c.online { // not if the server refused to welcome the client
+		c.glub = stable
+		c.syncs.add(r.start, stable)
+	}
 	if t := r.owner; t != nil && t.state == Running && t.readOnly && !t.loKnown {
 		t.snap.Lo = max(t.snap.Lo, stable)
 		t.loKnown = true

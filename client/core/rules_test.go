@@ -228,6 +228,7 @@ func TestFloor(t *testing.T) {
 			rw.writes(z, 9)
 			rw.commit() // never sent
 			c.disconnect()
+			c.GiveUp()
 			rw.is(core.InDoubt)
 			return 3
 		},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
 )
 
 // Unbounded is the freshness bound ε = ∞: a read-only transaction may run at
@@ -66,6 +67,7 @@ type Tx struct {
 	conflicts []occ.Read
 	refusal   *Refusal
 	commitAt  occ.Timestamp
+	commit    *wire.Commit // once queued, to be sent again after a reconnection
 	onAbort   func()
 
 	beginSeq   uint64
@@ -77,6 +79,13 @@ func (t *Tx) ReadOnly() bool { return t.readOnly }
 
 // State says where the transaction stands.
 func (t *Tx) State() State { return t.state }
+
+// LowerBoundKnown reports whether a read-only transaction knows the oldest
+// timestamp at which it may run.
+func (t *Tx) LowerBoundKnown() bool { return t.loKnown }
+
+// Epsilon is the freshness bound of a read-only transaction.
+func (t *Tx) Epsilon() time.Duration { return t.epsilon }
 
 // Waiting reports whether something the transaction asked for is under way.
 func (t *Tx) Waiting() bool { return t.waiting > 0 }

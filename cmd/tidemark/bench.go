@@ -85,7 +85,11 @@ func (f *replayFlags) run(env *environment, j job) error {
 	}
 	if j.reference && f.JSON != "-" {
 		fmt.Fprintln(env.stdout)
-		if err := report.Reference(env.stdout); err != nil {
+		show := report.Reference
+		if f.Format == "markdown" {
+			show = report.ReferenceMarkdown
+		}
+		if err := show(env.stdout); err != nil {
 			return err
 		}
 	}
@@ -101,7 +105,11 @@ func (f *replayFlags) compare(env *environment, l *exp.Load, o bench.Options, ou
 		return err
 	}
 	if f.JSON != "-" {
-		if err := report.Table(env.stdout, comparison); err != nil {
+		show := report.Table
+		if f.Format == "markdown" {
+			show = report.Markdown
+		}
+		if err := show(env.stdout, comparison); err != nil {
 			return err
 		}
 	}

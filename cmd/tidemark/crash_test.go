@@ -69,7 +69,7 @@ func (c *counters) step(tx *client.Tx, size, number int) error {
 
 func dial(t *testing.T, addr string) *client.DB {
 	t.Helper()
-	db, err := client.Dial(t.Context(), addr, client.Options{})
+	db, err := client.Dial(t.Context(), addr, client.Options{NoBackground: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,8 @@ type replayFlags struct {
 	CacheMiB     int64 `name:"cache" default:"64" placeholder:"MIB" help:"Cache of each host (default ${default})."`
 	MaxAttempts  int   `default:"100" placeholder:"N" help:"How often a transaction may begin before it is given up (default ${default})."`
 
-	JSON string `type:"path" placeholder:"FILE" help:"Write the figures as JSON lines, too, one for each setting and kind of replay. - prints them instead of the table."`
+	Format string `enum:"table,markdown" default:"table" placeholder:"FORMAT" help:"table: for the terminal. markdown: the same rows in Markdown."`
+	JSON   string `type:"path" placeholder:"FILE" help:"Write the figures as JSON lines, too, one for each setting and kind of replay. - prints them instead of the table."`
 
 	Latency   time.Duration `group:"Simulation:" default:"500us" placeholder:"TIME" help:"Network latency, one way (default ${default})."`
 	LogSync   time.Duration `group:"Simulation:" default:"1ms" placeholder:"TIME" help:"Time that a write of the commit log takes (default ${default})."`

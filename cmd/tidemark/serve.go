@@ -76,6 +76,11 @@ func (c *serveCmd) Run(env *environment) error {
 		l.Close()
 		return err
 	}
+	return c.serve(env, s, l)
+}
+
+// serve has s serve l until it is to stop or fails, and stops it.
+func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
 	// The address is printed when clients can connect; programs wait for it.
 	fmt.Fprintf(env.stdout, "%s%s\n", live.Ready, l.Addr())
 	served := make(chan error, 1)
@@ -90,7 +95,8 @@ func (c *serveCmd) Run(env *environment) error {
 	select {
 	case <-env.ctx.Done():
 	case <-eof:
-	case <-s.Done():
+	case err := <-served: // the log or the listener failed
+		served <- err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -35,6 +35,7 @@ var house = []room{
 	{"server/storedir", []string{"occ", "server/storedir/durable"}, "a directory holds a store, and does not know what is in it"},
 	{"server/wal", []string{"occ", "server/storedir/durable"}, "the log carries bytes; the disk format must outlive the protocol"},
 	{"server/core", []string{"occ", "occ/wire", "server/record"}, "inputs in, effects out: whoever carries them out is above it"},
+	{"server/inspect", []string{"occ", "occ/wire", "server/core", "server/record", "server/storedir", "server/storedir/...", "server/wal"}, "it looks at a store that no server uses"},
 	{"server", []string{"occ", "occ/wire", "server/..."}, "a server does not know its clients, and no load"},
 	{"client/core", []string{"occ", "occ/wire", "occ/history"}, "decisions do not know the connection"},
 	{"client", []string{"occ", "occ/wire", "occ/history", "client/core"}, "a client embeds no server"},

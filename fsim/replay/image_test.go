@@ -171,7 +171,7 @@ func TestVolumesThatCannotBe(t *testing.T) {
 	s := sim.NewServer(w, sim.Options{})
 	w.Go(func() {
 		var db *client.DB
-		if db, err = client.Open(context.Background(), s.Connect, client.Options{Clock: w.Now, Seed: 1}); err == nil {
+		if db, err = client.Open(context.Background(), s.Connect, client.Options{Clock: w.Now, Seed: 1, NoBackground: true}); err == nil {
 			_, err = replay.Build(context.Background(), db, plan)
 		}
 	})

@@ -75,13 +75,13 @@ func newRig(t *testing.T, ops []traces.Op, so sim.Options, co client.Options) *r
 		return r.tr, err
 	}
 	r.do(func() (err error) {
-		if r.builder, err = client.Open(context.Background(), connect, client.Options{Clock: r.w.Now, Seed: 1}); err != nil {
+		if r.builder, err = client.Open(context.Background(), connect, client.Options{Clock: r.w.Now, Seed: 1, NoBackground: true}); err != nil {
 			return err
 		}
 		if r.volume, err = replay.Build(context.Background(), r.builder, r.plan); err != nil {
 			return err
 		}
-		co.Clock, co.Seed, co.Recorder = r.w.Now, 2, r
+		co.Clock, co.Seed, co.Recorder, co.NoBackground = r.w.Now, 2, r, true
 		for _, h := range r.plan.Hosts {
 			co.Client = int(h)
 			if r.hosts[h], err = client.Open(context.Background(), connect, co); err != nil {

@@ -84,6 +84,10 @@ func (c *Checker) Record(e Event) {
 		return
 	}
 	c.res.Checked[e.Kind]++
+	if e.Kind == InDoubt {
+		c.InDoubt()
+		e.Kind = Aborted
+	}
 	floor := c.floor(&e)
 	if e.Kind == Committed {
 		if why := c.commit(e.Commit, e.Writes); why != "" {

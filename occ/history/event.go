@@ -21,6 +21,10 @@ const (
 	// Aborted is an attempt that ended without effect. What it read is
 	// still checked for opacity, unless NoOpacity is set.
 	Aborted
+	// InDoubt is an attempt to commit whose outcome the client never
+	// learned: it is judged like Aborted, and forgives the history one
+	// missing timestamp.
+	InDoubt
 )
 
 // Event is one finished transaction or attempt, as a client saw it. Events

@@ -33,7 +33,7 @@ func (s *script) number() uint64 {
 
 func (s *script) event(end uint64) Event {
 	e := Event{
-		Client: int(s.byte() % 3), Kind: Kind(s.byte() % 5),
+		Client: int(s.byte() % 3), Kind: Kind(s.byte() % 6),
 		Lo: occ.Timestamp(s.number()), Hi: occ.Timestamp(s.number()), Commit: occ.Timestamp(s.number()),
 		Begin: time.Duration(s.number()), Epsilon: time.Duration(s.number()),
 		BeginSeq: s.number(), EndSeq: end,

@@ -48,7 +48,7 @@ func generate(rng *rand.Rand, steps int) ([]Event, []point) {
 
 func (w *world) begin(c int) {
 	w.seq[c]++
-	e := Event{Client: c, Kind: Kind(w.rng.IntN(kinds)), Begin: w.now, BeginSeq: w.seq[c]}
+	e := Event{Client: c, Kind: Kind(w.rng.IntN(int(Aborted) + 1)), Begin: w.now, BeginSeq: w.seq[c]}
 	if e.Kind == ReadOnly {
 		e.Epsilon = time.Duration(w.rng.IntN(30) - 1)
 	}

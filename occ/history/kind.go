@@ -3,9 +3,9 @@ package history
 import "fmt"
 
 // kinds is how many kinds of event there are.
-const kinds = 4
+const kinds = 5
 
-var kindNames = [kinds]string{"read-only", "validated", "committed", "aborted"}
+var kindNames = [kinds]string{"read-only", "validated", "committed", "aborted", "in doubt"}
 
 // String returns the kind as it is printed and saved.
 func (k Kind) String() string {

@@ -49,8 +49,8 @@ func (r Result) Err() error {
 
 // String prints the result on one line.
 func (r Result) String() string {
-	return fmt.Sprintf("%d events checked (%d read-only, %d validated, %d committed, %d aborted): %d violations, %d not judged",
-		r.Events(), r.Checked[ReadOnly], r.Checked[Validated], r.Checked[Committed], r.Checked[Aborted], r.Total, r.TooOld)
+	return fmt.Sprintf("%d events checked (%d read-only, %d validated, %d committed, %d aborted, %d in doubt): %d violations, %d not judged",
+		r.Events(), r.Checked[ReadOnly], r.Checked[Validated], r.Checked[Committed], r.Checked[Aborted], r.Checked[InDoubt], r.Total, r.TooOld)
 }
 
 // Error says that a history is wrong, or could not be judged in full.

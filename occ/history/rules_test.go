@@ -286,10 +286,10 @@ func TestViolationsComeInOrder(t *testing.T) {
 func TestResultCounts(t *testing.T) {
 	events := append(base(), readOnly(9, 9, nil), readOnly(8, 8, nil), aborted(nil), Event{Kind: Validated})
 	r := check(Options{Keep: 1}, events, nil)
-	if r.Events() != 8 || r.Checked != [kinds]int{2, 1, 4, 1} || r.Total != 2 || len(r.Violations) != 1 || r.Newest != 4 {
+	if r.Events() != 8 || r.Checked != [kinds]int{2, 1, 4, 1, 0} || r.Total != 2 || len(r.Violations) != 1 || r.Newest != 4 {
 		t.Errorf("got %v, %d kept, newest %d", r, len(r.Violations), r.Newest)
 	}
-	const line = "8 events checked (2 read-only, 1 validated, 4 committed, 1 aborted): 2 violations, 0 not judged"
+	const line = "8 events checked (2 read-only, 1 validated, 4 committed, 1 aborted, 0 in doubt): 2 violations, 0 not judged"
 	if r.String() != line {
 		t.Errorf("got %q", r)
 	}

@@ -36,11 +36,13 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 	case m.Seq > s.next && !s.recovered:
 		c.sequenceError(cn, m.Req, "a sequence number is left out")
 		return
-	case !c.within(cn, m.Req, uint64(len(s.outcomes))+1, c.cfg.Limits.Outcomes, "outcome table"):
-		return
 	}
 	if !m.Resend {
 		s.recovered = false
+	}
+	if !c.within(cn, m.Req, uint64(len(s.outcomes))+1, c.cfg.Limits.Outcomes, "outcome table") {
+		s.next = m.Seq + 1 // used up: a number without an entry did not commit
+		return
 	}
 	o := s.add(m.Seq, m.Digest)
 	s.trim(m.Acked)

@@ -29,28 +29,57 @@ func scanBehind(path string, from int64, c chain) (found string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("read commit log: %w", err)
 	}
-	s := scanner{r: f, from: from, size: info.Size(), chain: c}
-	found, err = s.run()
+	s := scanner{r: f, size: info.Size()}
+	seen, err := s.run(from, c)
 	if err != nil {
 		return "", fmt.Errorf("read commit log: %w", err)
 	}
-	return found, nil
+	return seen.String(), nil
 }
 
+// sighting is what a scan found: a whole entry whose header begins at the
+// offset at; or, if exhausted, so much that could be one that it gave up; or
+// nothing.
+type sighting struct {
+	header           header
+	at               int64
+	whole, exhausted bool
+}
+
+// String continues a sentence about damage.
+func (s sighting) String() string {
+	switch {
+	case s.whole:
+		return fmt.Sprintf("entry %d follows whole at offset %d", s.header.index, s.at)
+	case s.exhausted:
+		return "too many possible entries follow to check them all"
+	}
+	return ""
+}
+
+// scanner scans one file, once or several times from ascending offsets. The
+// bound on its work is for all scans together.
 type scanner struct {
-	r          io.ReaderAt
-	from, size int64
-	chain      chain
-	work       int64
-	chunk      [walkBuffer]byte // for checksums
+	r           io.ReaderAt
+	size        int64
+	from        int64 // where the scan under way began
+	chain       chain
+	work, limit int64
+	window      [walkBuffer]byte
+	chunk       [walkBuffer]byte // for checksums
 }
 
-func (s *scanner) run() (string, error) {
-	window := make([]byte, walkBuffer)
-	for base := s.from; s.size-base >= headerLen; base += walkBuffer - headerLen + 1 {
-		b := window[:min(walkBuffer, s.size-base)]
+// run scans from the given offset on for an entry that can belong to the log
+// after c.
+func (s *scanner) run(from int64, c chain) (sighting, error) {
+	s.from, s.chain = from, c
+	if s.limit == 0 {
+		s.limit = scanWork * (s.size - from)
+	}
+	for base := from; s.size-base >= headerLen; base += walkBuffer - headerLen + 1 {
+		b := s.window[:min(walkBuffer, s.size-base)]
 		if err := readAt(s.r, b, base); err != nil {
-			return "", err
+			return sighting{}, err
 		}
 		// The last headerLen-1 bytes of a window begin the next one.
 		for i := 0; len(b)-i >= headerLen; i++ {
@@ -64,19 +93,19 @@ func (s *scanner) run() (string, error) {
 			if !s.plausible(h, at) {
 				continue
 			}
-			if s.work += headerLen + int64(h.length); s.work > scanWork*(s.size-s.from) {
-				return "too many possible entries follow to check them all", nil
+			if s.work += headerLen + int64(h.length); s.work > s.limit {
+				return sighting{exhausted: true}, nil
 			}
 			whole, err := s.whole(b[i:i+headerLen], h, at)
 			if err != nil {
-				return "", err
+				return sighting{}, err
 			}
 			if whole {
-				return fmt.Sprintf("entry %d follows whole at offset %d", h.index, at), nil
+				return sighting{header: h, at: at, whole: true}, nil
 			}
 		}
 	}
-	return "", nil
+	return sighting{}, nil
 }
 
 // plausible reports whether an entry with this header can belong to the log

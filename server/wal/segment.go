@@ -41,13 +41,22 @@ func segmentName(index uint64) string { return fmt.Sprintf("%0*d", nameDigits, i
 func (s segment) started() bool { return strings.HasSuffix(s.path, startSuffix) }
 
 // readLayout lists dir and checks the names against b.
+func readLayout(dir string, b bounds) (layout, error) {
+	l, err := arrange(dir, b)
+	if err != nil {
+		return l, err
+	}
+	return l, l.complete(dir, b)
+}
+
+// arrange tells the files that make up the log from leftovers.
 //
 // The library trims in four steps: it writes the new first segment N under
 // the name N.START.TEMP, syncs it and renames it to N.START; removes the
 // segments before it and the one that it replaces; and renames N.START to N.
 // Before the first step, bounds names N. So a complete N, under either name,
 // makes all older segments leftovers.
-func readLayout(dir string, b bounds) (layout, error) {
+func arrange(dir string, b bounds) (layout, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return layout{}, fmt.Errorf("list commit log: %w", err)
@@ -96,7 +105,7 @@ func readLayout(dir string, b bounds) (layout, error) {
 		}
 		l.segments = append(l.segments, s)
 	}
-	return l, l.complete(dir, b)
+	return l, nil
 }
 
 // complete checks that the segments that bounds promises are there.

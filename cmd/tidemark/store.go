@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/tidemark/tidemark/server/inspect"
+)
+
+type storeCmd struct {
+	Check storeCheckCmd `cmd:"" help:"Say whether a server would start, and name every damaged place."`
+	Dump  storeDumpCmd  `cmd:"" help:"Print what the store file and the commit log say."`
+}
+
+// Help is the second part of the command's help text.
+func (*storeCmd) Help() string { return offlineHelp }
+
+const offlineHelp = "It reads a data directory that no server uses, and changes nothing there. "
+
+type storeCheckCmd struct {
+	Dir  string `arg:"" name:"DIR" help:"Data directory."`
+	JSON bool   `help:"Print JSON lines: one with a \"finding\" for each damaged place, and at last one with the \"summary\"."`
+}
+
+// Help is the second part of the command's help text.
+func (*storeCheckCmd) Help() string {
+	return offlineHelp + "Every record is read as a server reads it when it starts. A torn tail is what a crash leaves of a " +
+		"write that nobody was told of: the next start cuts it off. Everything else is corruption, with which no server " +
+		"starts. The exit code is 0 for a store that is clean or has a torn tail, and 1 for one that is damaged."
+}
+
+func (c *storeCheckCmd) Run(env *environment) error {
+	enc := json.NewEncoder(env.stdout)
+	places := 0
+	summary, err := inspect.Check(env.ctx, c.Dir, func(f inspect.Finding) error {
+		places++
+		if c.JSON {
+			return enc.Encode(map[string]any{"finding": f})
+		}
+		_, err := fmt.Fprintln(env.stdout, f)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = enc.Encode(map[string]any{"summary": summary})
+	} else {
+		if places > 0 {
+			fmt.Fprintln(env.stdout)
+		}
+		_, err = summary.WriteTo(env.stdout)
+	}
+	if err == nil && summary.Verdict == inspect.Damaged {
+		return fmt.Errorf("data directory %s is damaged", c.Dir)
+	}
+	return err
+}
+
+type storeDumpCmd struct {
+	Dir    string `arg:"" name:"DIR" help:"Data directory."`
+	From   uint64 `default:"0" placeholder:"INDEX" help:"Begin with the log entry of this index."`
+	Blocks bool   `help:"Print a line for each block that a transaction wrote, too."`
+}
+
+// Help is the second part of the command's help text.
+func (*storeDumpCmd) Help() string {
+	return offlineHelp + "It prints a line for each segment, log entry, record and damaged place. Sizes of blocks are without " +
+		"the zeros at their ends; checksums are CRC-32C."
+}
+
+func (c *storeDumpCmd) Run(env *environment) error {
+	// A reader that has seen enough is no failure.
+	signal.Ignore(syscall.SIGPIPE)
+	err := inspect.Dump(env.ctx, c.Dir, env.stdout, inspect.DumpOptions{From: c.From, Blocks: c.Blocks})
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,12 @@
+// Package inspect looks at the directory of a store while no server uses it:
+// Check says whether a server would start, and names every damaged place;
+// Dump prints what the directory holds. Neither creates, changes or removes
+// anything, and both go on past damage as far as whole log entries can be
+// found.
+//
+// Check sees what a server sees when it starts: the store file (package
+// storedir), the commit log (package wal), the records in its entries
+// (package record), and whether each can follow those before it (package
+// core). Its memory grows with the number of versions that a server would
+// rebuild, not with their data; Dump holds one log entry.
+package inspect

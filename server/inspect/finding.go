@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind says what a finding is about.
+type Kind string
+
+// The kinds of findings.
+const (
+	// StoreFile: the file that says what the store is.
+	StoreFile Kind = "store_file"
+	// Log: bytes of the log that are no entry, or an entry that is missing or
+	// does not belong there.
+	Log Kind = "log"
+	// Record: a whole log entry whose content is no group of records.
+	Record Kind = "record"
+	// Replay: a record that cannot follow those before it.
+	Replay Kind = "replay"
+)
+
+// Finding is one damaged place.
+type Finding struct {
+	Kind Kind `json:"kind"`
+	// Torn says that this is what a crash leaves of a write that nobody was
+	// told of: the next start cuts it off. Everything else is corruption, with
+	// which no server starts.
+	Torn bool   `json:"torn"`
+	File string `json:"file"` // its path
+	// Offset and Bytes say where in the file, 0 and 0 for all of it. Bytes is
+	// 0, too, where something is missing.
+	Offset int64 `json:"offset"`
+	Bytes  int64 `json:"bytes"`
+	// Index is the log index of the entry, or of the first that should stand
+	// there, 0 in the store file; Lost is how many are gone, as far as what
+	// follows tells.
+	Index  uint64 `json:"index"`
+	Lost   uint64 `json:"lost"`
+	Reason string `json:"reason"`
+}
+
+// String returns one line: the verdict, the place, and what is wrong.
+func (f Finding) String() string {
+	var b strings.Builder
+	if f.Torn {
+		b.WriteString("torn tail: ")
+	} else {
+		b.WriteString("corruption: ")
+	}
+	b.WriteString(f.File)
+	if f.Index > 0 {
+		fmt.Fprintf(&b, ", offset %d, entry %d", f.Offset, f.Index)
+	}
+	fmt.Fprintf(&b, ": %s", f.Reason)
+	switch {
+	case f.Torn:
+		fmt.Fprintf(&b, " (%s, which the next start cuts off)", plural(uint64(f.Bytes), "byte", "bytes"))
+	case f.Kind == Log && f.Lost > 0:
+		fmt.Fprintf(&b, " (%s, %s lost)", plural(uint64(f.Bytes), "byte", "bytes"), plural(f.Lost, "entry", "entries"))
+	case f.Kind == Log && f.Bytes > 0:
+		fmt.Fprintf(&b, " (%s)", plural(uint64(f.Bytes), "byte", "bytes"))
+	}
+	return b.String()
+}
+
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,145 @@
+package inspect
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/record"
+)
+
+// Verdict says what a server would do with the directory.
+type Verdict string
+
+// The verdicts.
+const (
+	// Clean: a server starts and changes nothing.
+	Clean Verdict = "clean"
+	// Torn: a server starts and cuts off the torn end of the log.
+	Torn Verdict = "torn tail"
+	// Damaged: no server starts.
+	Damaged Verdict = "damaged"
+)
+
+// Summary is what a directory holds. Counts are of all whole entries, those
+// behind damage included.
+type Summary struct {
+	Verdict   Verdict `json:"verdict"`
+	Places    int     `json:"damaged_places"` // without a torn end
+	TornBytes int64   `json:"torn_bytes"`
+
+	// What the store file says; the store is that of the log, if it says
+	// nothing.
+	Store     string `json:"store"`
+	BlockSize int    `json:"block_size"`
+	Epoch     uint64 `json:"epoch"`
+
+	Segments int      `json:"segments"`
+	Bytes    int64    `json:"log_bytes"`
+	Entries  uint64   `json:"entries"`
+	First    uint64   `json:"first_entry"` // its log index, 0 without entries
+	Last     uint64   `json:"last_entry"`
+	LogEpoch uint64   `json:"log_epoch"` // the highest in an entry
+	Leftover []string `json:"leftovers"` // files of an interrupted trim, which the next start removes
+
+	// Behind counts the whole entries behind the first damage that is not a
+	// torn end, from BehindFirst to BehindLast.
+	Behind      uint64 `json:"entries_behind_damage"`
+	BehindFirst uint64 `json:"behind_first"`
+	BehindLast  uint64 `json:"behind_last"`
+	// Replayed is the last entry whose records were applied to those before.
+	Replayed uint64 `json:"replayed_to"`
+
+	Transactions  uint64        `json:"transactions"`
+	FirstAt       occ.Timestamp `json:"first_timestamp"`
+	LastAt        occ.Timestamp `json:"last_timestamp"`
+	Blocks        uint64        `json:"blocks_written"`
+	BlockBytes    uint64        `json:"block_bytes"` // without zeros at their ends
+	Sessions      uint64        `json:"sessions_begun"`
+	SessionsEnded uint64        `json:"sessions_ended"`
+	Leases        uint64        `json:"leases"`
+	Leased        uint64        `json:"leased_blocks"`
+	Trims         uint64        `json:"outcome_trims"`
+	Horizon       occ.Timestamp `json:"horizon"`
+	Epochs        uint64        `json:"epochs_begun"`
+}
+
+// count adds the records of a group.
+func (s *Summary) count(records []record.Record) {
+	for _, r := range records {
+		switch r := r.(type) {
+		case *record.Commit:
+			if s.Transactions++; s.Transactions == 1 {
+				s.FirstAt = r.At
+			}
+			s.LastAt = r.At
+			s.Blocks += uint64(len(r.Writes))
+			for _, w := range r.Writes {
+				s.BlockBytes += uint64(len(w.Data))
+			}
+		case *record.Session:
+			s.Sessions++
+		case *record.SessionEnd:
+			s.SessionsEnded++
+		case *record.Lease:
+			s.Leases++
+			s.Leased += r.Count
+		case *record.Trim:
+			s.Trims++
+		case *record.Horizon:
+			s.Horizon = r.At
+		case *record.Epoch:
+			s.Epochs++
+		}
+	}
+}
+
+// WriteTo prints the summary for people.
+func (s *Summary) WriteTo(w io.Writer) (int64, error) {
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	row := func(title, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", title, fmt.Sprintf(format, args...))
+	}
+	if s.BlockSize > 0 {
+		row("store", "%s", s.Store)
+		row("block size", "%d bytes", s.BlockSize)
+		row("epoch", "%d", s.Epoch)
+	} else {
+		row("store", "%s, says the log", s.Store)
+	}
+	row("log", "%s in %s, %s", plural(s.Entries, "entry", "entries"), plural(uint64(s.Segments), "segment", "segments"), plural(uint64(s.Bytes), "byte", "bytes"))
+	if s.Entries > 0 {
+		row("entries", "%d to %d, written up to epoch %d", s.First, s.Last, s.LogEpoch)
+	}
+	if s.Transactions > 0 {
+		row("transactions", "%d, timestamps %d to %d", s.Transactions, s.FirstAt, s.LastAt)
+		row("blocks written", "%d, %s", s.Blocks, plural(s.BlockBytes, "byte", "bytes"))
+	} else {
+		row("transactions", "none")
+	}
+	row("sessions", "%d begun, %d ended", s.Sessions, s.SessionsEnded)
+	row("leases", "%d, of %s", s.Leases, plural(s.Leased, "block", "blocks"))
+	if s.Horizon > 0 {
+		row("horizon", "%d", s.Horizon)
+	}
+	if len(s.Leftover) > 0 {
+		row("leftovers", "%s of an interrupted trim, which the next start removes", plural(uint64(len(s.Leftover)), "file", "files"))
+	}
+	if s.Behind > 0 {
+		row("behind damage", "%s, from %d to %d", plural(s.Behind, "whole entry", "whole entries"), s.BehindFirst, s.BehindLast)
+	}
+	switch s.Verdict {
+	case Clean:
+		row("verdict", "clean")
+	case Torn:
+		row("verdict", "torn tail: a server starts, and cuts off %s", plural(uint64(s.TornBytes), "byte", "bytes"))
+	case Damaged:
+		row("verdict", "damaged at %s: no server starts", plural(uint64(s.Places), "place", "places"))
+	}
+	t.Flush() // into memory
+	n, err := io.WriteString(w, b.String())
+	return int64(n), err
+}
