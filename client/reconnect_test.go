@@ -17,17 +17,6 @@ import (
 	"github.com/tidemark/tidemark/server"
 )
 
-// lose ends db's connection and returns when db knows.
-func (w *world) lose(db *client.DB, id occ.BlockID) {
-	w.Helper()
-	running := w.begin(db)
-	if _, err := running.Read(id); err != nil {
-		w.Fatal(err)
-	}
-	w.gate.cut()
-	<-running.Context().Done()
-}
-
 func TestReadingWithoutAServer(t *testing.T) {
 	overBoth(t, server.Options{}, func(w *world) {
 		var now atomic.Int64

@@ -60,10 +60,17 @@ type Read struct {
 	From  Timestamp
 }
 
-// Write is one entry of a write set: the whole new content of Block. Data
-// that is empty stands for a block of zeros, which is also how a block is
-// freed. Data is immutable from the moment the Write is handed over.
+// Write is one entry of a write set: the new content of Block, in one of two
+// forms. Without Ranges, Data is all of it; Data that is empty stands for a
+// block of zeros, which is also how a block is freed. With Ranges, Data is
+// nil, and the new content is that of the version which the transaction read,
+// overwritten by Ranges; Block must then be in the read set, so that
+// validation makes that version the immediate predecessor. Ranges are
+// InOrder.
+//
+// The bytes are immutable from the moment the Write is handed over.
 type Write struct {
-	Block BlockID
-	Data  []byte
+	Block  BlockID
+	Data   []byte
+	Ranges []Range
 }

@@ -113,7 +113,7 @@ func (s *Server) recover() error {
 		for _, e := range s.core.Take() {
 			switch e := e.(type) {
 			case core.Put:
-				s.values.put(core.Ref{Block: e.Block, From: e.From}, e.Data)
+				s.values.put(e)
 			case core.Drop:
 				s.values.drop(core.Ref(e))
 			}

@@ -151,7 +151,7 @@ func (s *Server) do(e core.Effect) {
 	case core.Append:
 		s.appends <- e.Records // there is room: at most one is under way
 	case core.Put:
-		s.values.put(core.Ref{Block: e.Block, From: e.From}, e.Data)
+		s.values.put(e)
 	case core.Drop:
 		s.values.drop(core.Ref(e))
 	case core.Load:

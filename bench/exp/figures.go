@@ -48,8 +48,9 @@ type Traffic struct {
 	Bytes      uint64           `json:"bytes"`    // both ways
 	RoundTrips uint64           `json:"round_trips"`
 	ByType     map[string]Count `json:"by_type"`
-	// Compulsory is the data that no protocol saves: every client fetches
-	// each version that it reads once, and sends each write once.
+	// Compulsory is the data that caching does not save: every client
+	// fetches each version that it reads once, as a whole block, and sends
+	// each write once, as a whole block or as ranges of one.
 	Compulsory uint64 `json:"compulsory_bytes"`
 	Setup      Count  `json:"setup"` // hello and welcome, and all that built the image
 	Heartbeats Count  `json:"heartbeats"`
@@ -161,8 +162,9 @@ func (f *Figures) addType(t wire.Type, n client.Count) {
 // Ledger follows a run's events for what the figures need: the compulsory
 // traffic and the staleness of read-only transactions.
 type Ledger struct {
-	// Size is the size of a version's data on the wire.
-	Size func(occ.BlockID, occ.Timestamp) int
+	// Size is the size of a version's data on the wire, Sent that of the
+	// data of the write that made it.
+	Size, Sent func(occ.BlockID, occ.Timestamp) int
 
 	appliedAt  []time.Duration // by timestamp; 0 is the empty store
 	fetched    map[fetchedKey]struct{}
@@ -198,7 +200,7 @@ func (l *Ledger) Record(e history.Event) {
 	case history.Committed:
 		for _, b := range e.Writes {
 			l.fetched[fetchedKey{e.Client, occ.Read{Block: b, From: e.Commit}}] = struct{}{}
-			l.compulsory += uint64(l.Size(b, e.Commit))
+			l.compulsory += uint64(l.Sent(b, e.Commit))
 		}
 	case history.ReadOnly:
 		l.Staleness.Add(l.age(e.Lo, e.Begin))

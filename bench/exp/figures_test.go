@@ -15,8 +15,11 @@ import (
 // sized makes versions of block b that began at ts cost 1000·b + ts bytes.
 func sized(b occ.BlockID, ts occ.Timestamp) int { return 1000*int(b) + int(ts) }
 
+// part makes the write of such a version cost half as much.
+func part(b occ.BlockID, ts occ.Timestamp) int { return sized(b, ts) / 2 }
+
 func TestCompulsoryTraffic(t *testing.T) {
-	l := Ledger{Size: sized}
+	l := Ledger{Size: sized, Sent: part}
 	want := uint64(0)
 	for i, c := range []struct {
 		event history.Event
@@ -32,7 +35,7 @@ func TestCompulsoryTraffic(t *testing.T) {
 		{history.Event{Client: 2, Reads: []occ.Read{{Block: 1, From: 5}}}, 1005},
 		{history.Event{Client: 1, Reads: []occ.Read{{Block: 1, From: 6}}}, 1006},
 		// What it writes it sends, and need not fetch.
-		{history.Event{Client: 1, Kind: history.Committed, Commit: 7, Reads: []occ.Read{{Block: 1, From: 6}}, Writes: []occ.BlockID{1, 4}}, 1007 + 4007},
+		{history.Event{Client: 1, Kind: history.Committed, Commit: 7, Reads: []occ.Read{{Block: 1, From: 6}}, Writes: []occ.BlockID{1, 4}}, 503 + 2003},
 		{history.Event{Client: 1, Reads: []occ.Read{{Block: 1, From: 7}, {Block: 4, From: 7}}}, 0},
 		{history.Event{Client: 2, Reads: []occ.Read{{Block: 4, From: 7}}}, 4007},
 		// What did not commit need not have been sent.

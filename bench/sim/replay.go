@@ -43,6 +43,7 @@ func Run(load *exp.Load, setting exp.Setting, o Replay) (*exp.Figures, error) {
 	r.figures.Setting, r.figures.Rounds = setting, 1
 	r.check = history.New(history.Options{Window: 1 << 20})
 	r.ledger.Size = func(b occ.BlockID, from occ.Timestamp) int { return r.s.ValueBytes(b, from) }
+	r.ledger.Sent = func(b occ.BlockID, from occ.Timestamp) int { return r.s.SentBytes(b, from) }
 	opt := o.Options
 	opt.Applied = func(at time.Duration, stable occ.Timestamp) {
 		r.check.Applied(at, stable)

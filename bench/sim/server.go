@@ -57,6 +57,7 @@ type Server struct {
 	links    map[core.ConnID]*link
 	lastConn core.ConnID
 	values   map[core.Ref][]byte
+	ranges   map[core.Ref]int // bytes in the ranges from which a value was made, if it was
 	stable   occ.Timestamp
 	logBytes uint64
 	err      error
@@ -65,7 +66,7 @@ type Server struct {
 // NewServer puts a server with an empty store into w.
 func NewServer(w *World, o Options) *Server {
 	o = o.WithDefaults()
-	s := &Server{w: w, o: o, links: make(map[core.ConnID]*link), values: make(map[core.Ref][]byte)}
+	s := &Server{w: w, o: o, links: make(map[core.ConnID]*link), values: make(map[core.Ref][]byte), ranges: make(map[core.Ref]int)}
 	sessions := uint64(0)
 	s.core = core.New(core.Config{
 		Store: occ.StoreID{'s', 'i', 'm'}, Epoch: 1, BlockSize: uint64(o.BlockSize),
@@ -99,6 +100,28 @@ func (s *Server) ValueBytes(b occ.BlockID, from occ.Timestamp) int {
 	return len(s.values[core.Ref{Block: b, From: from}])
 }
 
+// SentBytes is the size of the data of the write that made a version.
+func (s *Server) SentBytes(b occ.BlockID, from occ.Timestamp) int {
+	if n, ok := s.ranges[core.Ref{Block: b, From: from}]; ok {
+		return n
+	}
+	return s.ValueBytes(b, from)
+}
+
+// put keeps a version.
+func (s *Server) put(p core.Put) {
+	s.values[p.Ref()] = p.Value(s.value)
+	if p.Ranges != nil {
+		n := 0
+		for _, r := range p.Ranges {
+			n += len(r.Data)
+		}
+		s.ranges[p.Ref()] = n
+	}
+}
+
+func (s *Server) value(r core.Ref) []byte { return s.values[r] }
+
 func (s *Server) fail(err error) { s.err = errors.Join(s.err, err) }
 
 // receive takes in a frame that has arrived from a client.
@@ -128,9 +151,10 @@ func (s *Server) perform() {
 			case core.Send:
 				s.send(e)
 			case core.Put:
-				s.values[core.Ref{Block: e.Block, From: e.From}] = e.Data
+				s.put(e)
 			case core.Drop:
 				delete(s.values, core.Ref(e))
+				delete(s.ranges, core.Ref(e))
 			case core.Load:
 				s.loaded(e)
 			case core.Append:

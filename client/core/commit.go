@@ -61,10 +61,10 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 	}
 	c.commits.last++
 	r.seq = c.commits.last
-	reads := t.readSet()
+	reads, writes := t.readSet(), c.writeSet(t)
 	t.commit = &wire.Commit{
 		Req: r.number, Seq: r.seq, Acked: c.commits.acked,
-		Digest: wire.CommitDigest(reads, t.writes), Reads: reads, Writes: t.writes,
+		Digest: wire.CommitDigest(reads, writes), Reads: reads, Writes: writes,
 	}
 	c.send(r, t.commit)
 }

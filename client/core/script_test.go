@@ -138,10 +138,10 @@ func (s *script) perform() {
 			case server.Append:
 				s.syncing = true
 			case server.Put:
-				s.values[server.Ref{Block: e.Block, From: e.From}] = e.Data
+				s.values[e.Ref()] = e.Value(func(base server.Ref) []byte { return s.values[base] })
 				s.newest[e.Block] = e.From
 			case server.Drop:
-				delete(s.values, server.Ref{Block: e.Block, From: e.From})
+				delete(s.values, server.Ref(e))
 			case server.Load:
 				if s.hold {
 					s.loads = append(s.loads, e)

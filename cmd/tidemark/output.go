@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 // output is where JSON lines go. A file appears only when it is complete.
@@ -21,11 +22,16 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 	case "-":
 		return &output{w: stdout}, nil
 	}
-	f, err := os.Create(path + ".tmp")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return nil, err
 	}
-	return &output{w: f, file: f, path: path}, nil
+	o := &output{w: f, file: f, path: path}
+	if err := f.Chmod(0o644); err != nil {
+		o.discard()
+		return nil, err
+	}
+	return o, nil
 }
 
 func (o *output) close() error {

@@ -244,6 +244,18 @@ func TestOperationsThatDoNotFit(t *testing.T) {
 	}
 }
 
+// TestReadBeyondTheLargestFile: what no file can hold is not in the image, and
+// ends no replay.
+func TestReadBeyondTheLargestFile(t *testing.T) {
+	r := newRig(t, []traces.Op{
+		op(0, 1, block, rd, 5, 0, blockSize),
+		op(100, 1, block, rd, 5, 1<<61, blockSize),
+	}, sim.Options{}, client.Options{})
+	if c := r.run(replay.Options{}); c.ReadOnly != 1 || c.Failed != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestFeedRefuses: events that cannot be of the trace that the runner was made
 // for.
 func TestFeedRefuses(t *testing.T) {

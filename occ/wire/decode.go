@@ -118,7 +118,7 @@ func (d *decoder) hello() Message {
 func (d *decoder) commit() Message {
 	m := &Commit{Req: d.req()}
 	flags := d.byte("flags")
-	if flags&^flagResend != 0 {
+	if flags&^(flagResend|flagRanges) != 0 {
 		d.fail("flags", "unknown flag")
 	}
 	m.Resend = flags&flagResend != 0
@@ -126,7 +126,7 @@ func (d *decoder) commit() Message {
 	m.Acked = d.below("acknowledged", m.Seq)
 	m.Digest = d.uint32("digest")
 	m.Reads = d.reads("reads")
-	m.Writes = d.writes("writes")
+	m.Writes = d.writes("writes", flags&flagRanges != 0)
 	return m
 }
 

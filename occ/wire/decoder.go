@@ -10,6 +10,7 @@ type decoder struct {
 	typ       Type
 	blockSize int // pad the blocks of a ReadReply to this; 0 for not at all
 	padded    int // bytes of blocks padded so far
+	patched   int // ranges so far
 	err       *DecodeError
 }
 

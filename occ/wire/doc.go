@@ -53,8 +53,9 @@
 //	            session id, store id, epoch uvarint, stable uvarint
 //	2 Ping      request
 //	3 Read      request, read items
-//	4 Commit    request, flags u8 (1: sent before), seq uvarint,
-//	            acked below seq, digest u32, read set, write set
+//	4 Commit    request, flags u8 (1: sent before, 2: some write is of
+//	            ranges), seq uvarint, acked below seq, digest u32, read set,
+//	            write set
 //	5 Validate  request, read set
 //	6 Lease     request, count uvarint
 //	7 Status    request
@@ -97,8 +98,34 @@
 //	size    uvarint
 //	data    size bytes
 //
+// If flag 2 of the Commit is set, which it is exactly if some entry is of
+// ranges, each entry says which form it has:
+//
+//	block   delta block of the entry before (0 for the first)
+//	form    uvarint: size << 1, or (number of ranges - 1) << 1 | 1
+//	data    size bytes, or the ranges
+//
+// The ranges of a block follow each other in the order of their offsets; none
+// is empty, no two overlap or touch, and none ends beyond MaxBlock. A range is
+//
+//	gap     uvarint: its offset, if it is the first; else its offset - 1 -
+//	        the end of the range before, where the end is offset + size
+//	size    uvarint: its size in bytes - 1
+//	data    its bytes; they may end with zeros
+//
+// so that 16 bytes at offset 1000 of the block after that of the entry before
+// take 21 bytes:
+//
+//	02 01 e8 07 0f ...
+//	|  |  |     |  data
+//	|  |  |     size - 1
+//	|  |  gap
+//	|  one range
+//	block
+//
 // Entries keep the order in which they were given. The digest of a Commit is
 // the CRC-32C of all its bytes after the digest: both sets with their counts.
+// If flag 2 is set, a byte of value 2 is put before them.
 //
 // # Read items
 //
@@ -181,8 +208,8 @@
 //
 // # Bounds
 //
-// A list has at most MaxEntries entries, a Read and its reply at most
-// MaxReadItems. A decoder refuses a count that the remaining bytes cannot hold
+// A list has at most MaxEntries entries, and so have all ranges of a Commit
+// together; a Read and its reply have at most MaxReadItems. A decoder refuses a count that the remaining bytes cannot hold
 // before it allocates the list, and padded results that would not fit a frame
 // if they were full. What a server takes beyond that it publishes in Limits;
 // DefaultLimits are the usual ones.

@@ -9,7 +9,11 @@ import (
 // magic are the first bytes after the request number of a Hello.
 const magic = "TDMK"
 
-const flagResend = 1
+// Flags of a Commit.
+const (
+	flagResend = 1
+	flagRanges = 2 // each write says whether it is a whole block or ranges of one
+)
 
 func appendBody(b []byte, m Message) []byte {
 	switch m := m.(type) {
@@ -30,6 +34,9 @@ func appendBody(b []byte, m Message) []byte {
 		flags := byte(0)
 		if m.Resend {
 			flags = flagResend
+		}
+		if hasRanges(m.Writes) {
+			flags |= flagRanges
 		}
 		b = append(b, flags)
 		b = binary.AppendUvarint(b, m.Seq)

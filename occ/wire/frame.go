@@ -12,7 +12,7 @@ import (
 //
 // It panics on what only a bug of the caller can produce: a message of no
 // known type, a status or item kind that does not exist, items that are not
-// in timestamp order. It does not judge limits.
+// in timestamp order, ranges that are not InOrder. It does not judge limits.
 func Append(dst []byte, m Message) []byte {
 	// The prefix comes first but is known last. Room is left for the prefix
 	// that the data suggests; only when trimming changes its width does the
@@ -46,6 +46,9 @@ func dataBytes(m Message) int {
 	case *Commit:
 		for i := range m.Writes {
 			n += len(m.Writes[i].Data)
+			for _, r := range m.Writes[i].Ranges {
+				n += len(r.Data)
+			}
 		}
 	}
 	return n

@@ -66,6 +66,26 @@ func readSet(r *rand.Rand) []occ.Read {
 	return list(r, func() occ.Read { return occ.Read{Block: occ.BlockID(number(r)), From: stamp(r)} })
 }
 
+// randomWrite draws either form; ranges lie anywhere in the largest block.
+func randomWrite(r *rand.Rand) occ.Write {
+	w := occ.Write{Block: occ.BlockID(number(r))}
+	if r.IntN(3) > 0 {
+		w.Data = content(r)
+		return w
+	}
+	off := 0
+	for range 1 + r.IntN(5) {
+		off += r.IntN(MaxBlock / 8 >> r.IntN(17))
+		data := make([]byte, 1+r.IntN(10))
+		for i := range data {
+			data[i] = byte(r.IntN(3))
+		}
+		w.Ranges = append(w.Ranges, occ.Range{Off: uint32(off), Data: data})
+		off += len(data) + 1
+	}
+	return w
+}
+
 func randomItem(r *rand.Rand) Item {
 	it := Item{Kind: ItemKind(r.IntN(3)), At: stamp(r)}
 	if it.Kind == ItemCommitted {
@@ -125,7 +145,7 @@ var generators = map[Type]func(*rand.Rand) Message{
 	TypeCommit: func(r *rand.Rand) Message {
 		m := &Commit{
 			Req: request(r), Seq: number(r), Acked: number(r), Resend: r.IntN(2) == 0, Reads: readSet(r),
-			Writes: list(r, func() occ.Write { return occ.Write{Block: occ.BlockID(number(r)), Data: content(r)} }),
+			Writes: list(r, func() occ.Write { return randomWrite(r) }),
 		}
 		m.Digest = CommitDigest(m.Reads, m.Writes)
 		return m

@@ -39,6 +39,14 @@ var examples = []Message{
 		Reads:  []occ.Read{{Block: 7, From: 200}, {Block: 8, From: 200}},
 		Writes: []occ.Write{{Block: 8, Data: []byte("tide")}, {Block: 7}},
 	},
+	&Commit{
+		Req: 7, Seq: 10, Acked: 8, Digest: 0x08e71064,
+		Reads: []occ.Read{{Block: 7, From: 200}, {Block: 9, From: 200}},
+		Writes: []occ.Write{
+			{Block: 7, Ranges: []occ.Range{{Off: 0, Data: []byte{0}}, {Off: 4000, Data: []byte("tidemark")}}},
+			{Block: 8, Data: []byte("tide")}, {Block: 9, Ranges: []occ.Range{{Off: 200, Data: []byte{0, 1, 0}}}},
+		},
+	},
 	&Validate{Req: 6, Reads: []occ.Read{{Block: 1 << 40, From: 1}}},
 	&Lease{Req: 7, Count: 4096},
 	&Status{Req: 8},
@@ -66,8 +74,12 @@ var examples = []Message{
 func TestGolden(t *testing.T) {
 	seen := map[Type]bool{}
 	for _, m := range examples {
+		name := strings.ToLower(m.Type().String())
+		if seen[m.Type()] {
+			name += "2"
+		}
 		seen[m.Type()] = true
-		path := filepath.Join("testdata", strings.ToLower(m.Type().String())+".hex")
+		path := filepath.Join("testdata", name+".hex")
 		frame := Append(nil, m)
 		if *update {
 			if err := os.WriteFile(path, []byte(lines(frame)), 0o644); err != nil {
@@ -87,6 +99,9 @@ func TestGolden(t *testing.T) {
 		}
 		if got := decodeFrame(t, want); !reflect.DeepEqual(got, m) {
 			t.Errorf("%s: got  %+v\nwant %+v", path, got, m)
+		}
+		if c, ok := m.(*Commit); ok && hasRanges(c.Writes) && c.Digest != CommitDigest(c.Reads, c.Writes) {
+			t.Errorf("%s: the digest is %08x", path, CommitDigest(c.Reads, c.Writes))
 		}
 	}
 	for _, typ := range sortedTypes() {

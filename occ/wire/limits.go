@@ -10,9 +10,13 @@ const (
 	// MaxReadItems bounds the items of a Read and the results of its reply.
 	MaxReadItems = 1 << 16
 
-	// MaxEntries bounds every other list: read sets, write sets, the blocks
-	// of a Conflict, the entries of Items and the counters of a StatusReply.
+	// MaxEntries bounds every other list: read sets, write sets, all ranges
+	// of a write set together, the blocks of a Conflict, the entries of Items
+	// and the counters of a StatusReply.
 	MaxEntries = 1 << 20
+
+	// MaxBlock bounds where a range ends, in bytes: no block is larger.
+	MaxBlock = 1 << 20
 )
 
 // DefaultLimits returns the limits that a server publishes unless it is told

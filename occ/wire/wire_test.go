@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		"number without end":         {"\x02\xff", "request"},
 		"bytes behind":               {"\x02\x01\x00", "end"},
 		"magic":                      {"\x01\x01HTTP", "magic"},
-		"commit flag":                {"\x04\x01\x02", "flags"},
+		"commit flag":                {"\x04\x01\x04", "flags"},
 		"read set of 2^40":           {"\x05\x01\x80\x80\x80\x80\x80\x20", "reads"},
 		"read set longer than frame": {"\x05\x01\x05\x00\x00", "reads"},
 		"items longer than frame":    {"\x03\x01\xfc\x07\x00", "items"},
@@ -161,6 +161,9 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"outcome status": &Outcome{Status: 3},
 		"item kind":      &Items{Items: []Item{{Kind: 3}}},
 		"item order":     &Items{Items: []Item{{At: 2}, {At: 1}}},
+		"two forms":      &Commit{Writes: []occ.Write{{Data: []byte{1}, Ranges: []occ.Range{{Data: []byte{1}}}}}},
+		"no ranges":      &Commit{Writes: []occ.Write{{Ranges: []occ.Range{}}}},
+		"touching":       &Commit{Writes: []occ.Write{{Ranges: []occ.Range{{Data: []byte{1}}, {Off: 1, Data: []byte{1}}}}}},
 	} {
 		func() {
 			defer func() {
@@ -249,6 +252,9 @@ func TestDigestIsOfTheEncodedSets(t *testing.T) {
 		sets := appendWrites(appendReads(nil, m.Reads), m.Writes)
 		if !bytes.HasSuffix(bodyOf(m), sets) {
 			t.Fatalf("a commit does not end with its sets: %+v", m)
+		}
+		if hasRanges(m.Writes) {
+			sets = append([]byte{2}, sets...)
 		}
 		if got, want := CommitDigest(m.Reads, m.Writes), crcOf(sets); got != want {
 			t.Fatalf("digest %08x, want %08x", got, want)

@@ -21,6 +21,9 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 	case len(m.Writes) == 0 || c.writesTwice(m.Writes):
 		c.reject(cn, m.Req, wire.CodeMalformed, "a commit without writes, or with two of one block")
 		return
+	case !basesRead(m):
+		c.reject(cn, m.Req, wire.CodeMalformed, "a commit of ranges of a block that it did not read")
+		return
 	case m.Resend && cn.replaced:
 		c.tell(cn, m.Req, wire.OutcomeUnknown, 0)
 		return
@@ -60,7 +63,7 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 		c.conflict(o, changed)
 		return
 	}
-	c.values.bytes += cost(m.Writes)
+	c.values.bytes += c.cost(m.Writes)
 	c.enqueue(step{
 		record: &record.Commit{
 			At:      c.versions.Assign(m.Writes),
@@ -111,17 +114,17 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	var total uint64
 	for i := range m.Writes {
 		w := &m.Writes[i]
-		if n := uint64(len(w.Data)); n > c.cfg.BlockSize {
+		if n := covers(*w); n > c.cfg.BlockSize {
 			return tooLarge(m.Req, n, c.cfg.BlockSize, "block")
 		}
 		w.Data = bytes.TrimRight(w.Data, "\x00")
-		total += uint64(len(w.Data)) + commitEntryBytes
+		total += commitBytes(*w)
 	}
 	total += uint64(len(m.Reads)) * commitEntryBytes
 	if total > l.CommitBytes {
 		return tooLarge(m.Req, total, l.CommitBytes, "commit")
 	}
-	if after := c.values.bytes + cost(m.Writes); after > c.cfg.MemoryBytes {
+	if after := c.values.bytes + c.cost(m.Writes); after > c.cfg.MemoryBytes {
 		return wire.Error{
 			Req: m.Req, Code: wire.CodeStoreFull, Text: "the memory budget for versions is used up",
 			Limit: uint64(c.cfg.MemoryBytes), Value: uint64(after),

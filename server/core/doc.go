@@ -21,7 +21,9 @@
 //	Append  make the records durable as one group, in order behind all earlier
 //	        groups, and then call Durable. At most one is under way. If it
 //	        fails, no further input but Take may follow: the server stops.
-//	Put     keep a version's data until a Drop of the same version.
+//	Put     keep a version's data until a Drop of the same version. With
+//	        ranges, the data is made from that of the version before, which an
+//	        earlier Put brought and no earlier Drop took: Put.Value does it.
 //	Drop    forget a version's data.
 //	Load    fetch the data of versions and call Loaded with one value for
 //	        each, nil for no bytes. A version that is dropped meanwhile may

@@ -104,8 +104,8 @@ func (c *Core) applyCommit(r *record.Commit, writer *conn, req uint64) {
 	}
 	for _, w := range r.Writes {
 		from := c.versions.Current(w.Block)
-		c.values.supersede(w.Block, from, r.At, len(w.Data))
-		c.emit(Put{Block: w.Block, From: r.At, Data: w.Data})
+		c.values.supersede(w.Block, from, r.At, c.weight(w))
+		c.emit(Put{Block: w.Block, From: r.At, Data: w.Data, Base: from, Ranges: w.Ranges})
 		heldAlready := false
 		for slot := range c.holders.replace(w.Block, keep).slots() {
 			if slot == keep {

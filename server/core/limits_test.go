@@ -212,6 +212,7 @@ func TestRecoverRefuses(t *testing.T) {
 		"without writes":          {commit(1, 1)},
 		"two of one block":        {commit(1, 1, ok, ok)},
 		"17 bytes":                {commit(1, 1, occ.Write{Block: 1, Data: make([]byte, 17)})},
+		"block 1 has 18 bytes":    {commit(1, 1, occ.Write{Block: 1, Ranges: []occ.Range{{Off: 16, Data: []byte{1, 2}}}})},
 		"the session exists":      {&record.Session{ID: s}},
 		"a lease of 1 block ids":  {&record.Lease{First: 2, Count: 1}},
 		"horizon 1":               {&record.Horizon{At: 1}},
@@ -250,6 +251,9 @@ func TestReceiveNeverPanics(t *testing.T) {
 			req := uint64(i + 2)
 			reads := []occ.Read{{Block: occ.BlockID(odd()), From: occ.Timestamp(odd())}}
 			writes := []occ.Write{{Block: occ.BlockID(odd()), Data: make([]byte, rng.IntN(5000))}, {Block: occ.BlockID(odd())}}
+			if rng.IntN(3) == 0 {
+				writes[0] = occ.Write{Block: occ.BlockID(odd()), Ranges: []occ.Range{{Off: uint32(rng.IntN(1 << 20)), Data: []byte{1}}}}
+			}
 			commit := newCommit(req, odd(), reads[:rng.IntN(2)], writes[:rng.IntN(3)])
 			commit.Acked, commit.Resend = odd(), rng.IntN(2) == 0
 			w.receive(id, []wire.Message{

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/tidemark/tidemark/occ"
@@ -88,19 +87,19 @@ func (c *Core) replayCommit(r *record.Commit) string {
 		return "a commit without writes, or with two of one block"
 	}
 	for _, w := range r.Writes {
-		if uint64(len(w.Data)) > c.cfg.BlockSize {
-			return fmt.Sprintf("block %d has %d bytes, a block is %d", w.Block, len(w.Data), c.cfg.BlockSize)
+		if n := covers(w); n > c.cfg.BlockSize {
+			return fmt.Sprintf("block %d has %d bytes, a block is %d", w.Block, n, c.cfg.BlockSize)
 		}
 	}
 	kept := *r
 	kept.Writes = make([]occ.Write, len(r.Writes))
 	for i, w := range r.Writes {
-		kept.Writes[i] = occ.Write{Block: w.Block, Data: bytes.Clone(w.Data)}
+		kept.Writes[i] = cloned(w)
 	}
 	o := s.add(r.Seq, r.Digest)
 	s.trim(r.Acked)
 	o.at, o.state = r.At, outcomeCommitted
-	c.values.bytes += cost(kept.Writes)
+	c.values.bytes += c.cost(kept.Writes)
 	c.applyCommit(&kept, nil, 0)
 	c.counts.recovered++
 	return ""

@@ -36,23 +36,11 @@ func endedBefore(a, b endedVersion) bool {
 	return a.block < b.block
 }
 
-// weight is what a version of n bytes counts against the memory budget.
-func weight(n int) int64 { return int64(n) + VersionOverhead }
-
-// cost is what the versions of a write set weigh.
-func cost(writes []occ.Write) int64 {
-	var n int64
-	for _, w := range writes {
-		n += weight(len(w.Data))
-	}
-	return n
-}
-
-// supersede notes that version from of b ended at end, where one of n bytes
-// begins. The bytes of the new one are counted already.
-func (v *valueSizes) supersede(b occ.BlockID, from, end occ.Timestamp, n int) {
+// supersede notes that version from of b ended at end, where one begins that
+// weighs weight, which is counted already.
+func (v *valueSizes) supersede(b occ.BlockID, from, end occ.Timestamp, weight int64) {
 	v.ended.ReplaceOrInsert(endedVersion{end: end, block: b, from: from, weight: v.current[b]})
-	v.current[b] = weight(n)
+	v.current[b] = weight
 }
 
 // retentionMarks remember when stable was where: all that ended at or below a

@@ -63,9 +63,9 @@ func (s *stream) take(w *world, m wire.Message) {
 	}
 }
 
-// checkData knows that tests write the block's id and a counter.
+// checkData compares what is read with what the log says.
 func (w *world) checkData(b occ.BlockID, r wire.ReadResult) {
-	if want := w.values[Ref{b, r.From}]; r.From > 0 && want != nil && string(want) != string(r.Data) {
+	if want := w.contents[Ref{b, r.From}]; r.From > 0 && string(want) != string(r.Data) {
 		w.problem("block %d version %d: got %q, want %q", b, r.From, r.Data, want)
 	}
 	if r.From == 0 && len(r.Data) > 0 {

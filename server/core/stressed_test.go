@@ -2,6 +2,7 @@ package core
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
@@ -149,13 +150,18 @@ func (s *stressed) request(c *stressClient) {
 		s.receive(c.conn, &wire.Read{Req: c.req, Items: items})
 	default:
 		c.seq++
+		reads := s.readSet(c)
 		var writes []occ.Write
 		first := s.block()
 		for i := range s.rng.IntN(3) + 1 {
 			b := 1 + (first+occ.BlockID(i)-1)%6
-			writes = append(writes, occ.Write{Block: b, Data: numbered(c.seq)})
+			wr := occ.Write{Block: b, Data: numbered(c.seq)}
+			if slices.ContainsFunc(reads, func(r occ.Read) bool { return r.Block == b }) && s.rng.IntN(3) > 0 {
+				wr = occ.Write{Block: b, Ranges: s.ranges()}
+			}
+			writes = append(writes, wr)
 		}
-		m := newCommit(c.req, c.seq, s.readSet(c), writes)
+		m := newCommit(c.req, c.seq, reads, writes)
 		for c.acked+1 < c.seq && c.answer[c.acked+1] {
 			c.acked++
 		}
@@ -166,6 +172,12 @@ func (s *stressed) request(c *stressClient) {
 		c.byReq[c.req] = a
 		s.receive(c.conn, m)
 	}
+}
+
+// ranges are one or two somewhere in a block of 16 bytes.
+func (s *stressed) ranges() []occ.Range {
+	data := func() []byte { return []byte{byte(s.rng.IntN(2)), byte(s.rng.IntN(256))}[:1+s.rng.IntN(2)] }
+	return []occ.Range{{Off: uint32(s.rng.IntN(6)), Data: data()}, {Off: uint32(9 + s.rng.IntN(6)), Data: data()}}[:1+s.rng.IntN(2)]
 }
 
 func (s *stressed) block() occ.BlockID { return occ.BlockID(1 + s.rng.IntN(6)) }

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -23,6 +24,7 @@ type world struct {
 	sessions byte
 	streams  map[ConnID]*stream
 	truth    map[occ.BlockID][]occ.Timestamp // versions by the log alone
+	contents map[Ref][]byte                  // and what is in them
 	problems []string
 	trace    func(Effect) // sees every effect, if set
 
@@ -51,6 +53,7 @@ func (w *world) boot() {
 	w.appended, w.loads = nil, nil
 	w.streams = make(map[ConnID]*stream)
 	w.truth = make(map[occ.BlockID][]occ.Timestamp)
+	w.contents = make(map[Ref][]byte)
 	for _, g := range w.log {
 		w.note(g)
 		if err := w.core.Recover(g); err != nil {
@@ -70,10 +73,25 @@ func (w *world) note(group []record.Record) {
 	for _, r := range group {
 		if c, ok := r.(*record.Commit); ok {
 			for _, wr := range c.Writes {
+				w.contents[Ref{wr.Block, c.At}] = written(w.contents[Ref{wr.Block, w.at(wr.Block, c.At)}], wr)
 				w.truth[wr.Block] = append(w.truth[wr.Block], c.At)
 			}
 		}
 	}
+}
+
+// written is what a write makes of a block, without zeros at the end.
+func written(base []byte, wr occ.Write) []byte {
+	data := bytes.Clone(wr.Data)
+	if wr.Ranges != nil {
+		data = append(bytes.Clone(base), make([]byte, 4096)...) // no larger block gets ranges
+	}
+	for _, r := range wr.Ranges {
+		for i, c := range r.Data {
+			data[int(r.Off)+i] = c
+		}
+	}
+	return bytes.TrimRight(data, "\x00")
 }
 
 // at is the version of a block at a timestamp.
@@ -190,7 +208,13 @@ func (w *world) carryOut(e Effect) {
 		}
 		w.appended = e.Records
 	case Put:
-		w.values[Ref{e.Block, e.From}] = e.Data
+		w.values[e.Ref()] = e.Value(func(base Ref) []byte {
+			v, ok := w.values[base]
+			if !ok && base.From > 0 {
+				w.problem("a put on %v, which the store does not hold", base)
+			}
+			return v
+		})
 	case Drop:
 		if _, ok := w.values[Ref(e)]; !ok {
 			w.problem("drop of a version that the store does not hold")

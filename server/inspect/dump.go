@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
 	"github.com/tidemark/tidemark/server/wal"
@@ -114,16 +115,37 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func (d *dump) commit(where string, r *record.Commit) error {
 	bytes := 0
 	for _, w := range r.Writes {
-		bytes += len(w.Data)
+		bytes += written(w)
 	}
 	if err := d.line("commit   %s at=%d session=%v seq=%d acked=%d digest=%08x blocks=%d bytes=%d",
 		where, r.At, r.Session, r.Seq, r.Acked, r.Digest, len(r.Writes), bytes); err != nil || !d.Blocks {
 		return err
 	}
 	for _, w := range r.Writes {
-		if err := d.line("block    %s block=%d bytes=%d crc=%08x", where, w.Block, len(w.Data), crc32.Checksum(w.Data, castagnoli)); err != nil {
+		if err := d.block(where, w); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// written is how many bytes of its block a write carries.
+func written(w occ.Write) int {
+	bytes := len(w.Data)
+	for _, r := range w.Ranges {
+		bytes += len(r.Data)
+	}
+	return bytes
+}
+
+func (d *dump) block(where string, w occ.Write) error {
+	for _, r := range w.Ranges {
+		if err := d.line("range    %s block=%d off=%d bytes=%d crc=%08x", where, w.Block, r.Off, len(r.Data), crc32.Checksum(r.Data, castagnoli)); err != nil {
+			return err
+		}
+	}
+	if len(w.Ranges) > 0 {
+		return nil
+	}
+	return d.line("block    %s block=%d bytes=%d crc=%08x", where, w.Block, len(w.Data), crc32.Checksum(w.Data, castagnoli))
 }

@@ -77,7 +77,7 @@ func (s *Summary) count(records []record.Record) {
 			s.LastAt = r.At
 			s.Blocks += uint64(len(r.Writes))
 			for _, w := range r.Writes {
-				s.BlockBytes += uint64(len(w.Data))
+				s.BlockBytes += uint64(written(w))
 			}
 		case *record.Session:
 			s.Sessions++

@@ -19,6 +19,11 @@ var (
 	ErrVarint = errors.New("malformed varint")
 	// ErrPadding: block data ends in zeros, which the encoding leaves out.
 	ErrPadding = errors.New("block data ends in zeros")
+	// ErrRange: a range ends beyond the largest block.
+	ErrRange = errors.New("range beyond the largest block")
+	// ErrForm: a record or a group has a form that is for ranges only, and
+	// there are none.
+	ErrForm = errors.New("form for ranges without ranges")
 	// ErrKind: no record has this kind in this format version.
 	ErrKind = errors.New("unknown record kind")
 	// ErrVersion: the group has a format version that this program does not
@@ -54,6 +59,7 @@ const preallocate = 1024
 // count may exceed what the rest of the input could hold of them.
 const (
 	minWriteLen  = 2
+	minRangeLen  = 3
 	minRecordLen = 2
 )
 
@@ -74,9 +80,10 @@ func Decode(b []byte) (Group, error) {
 // decoder walks over b. The first failure sticks, and every later field reads
 // as zero; loops must therefore look at err.
 type decoder struct {
-	b   []byte
-	off int
-	err error
+	b       []byte
+	off     int
+	version byte
+	err     error
 }
 
 func (d *decoder) fail(at int, field string, cause error) {
@@ -90,8 +97,9 @@ func (d *decoder) group() Group {
 		d.fail(0, "group", fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(d.b), MaxEncodedBytes))
 		return Group{}
 	}
-	if v := d.octet("version"); d.err == nil && v != FormatVersion {
-		d.fail(0, "version", fmt.Errorf("%w %d, this program knows %d", ErrVersion, v, FormatVersion))
+	d.version = d.octet("version")
+	if d.err == nil && (d.version < wholeVersion || d.version > FormatVersion) {
+		d.fail(0, "version", fmt.Errorf("%w %d, this program knows %d to %d", ErrVersion, d.version, wholeVersion, FormatVersion))
 		return Group{}
 	}
 	n := d.count("record count", minRecordLen)
@@ -102,6 +110,9 @@ func (d *decoder) group() Group {
 	for i := 0; i < n && d.err == nil; i++ {
 		g.Records = append(g.Records, d.record())
 	}
+	if d.err == nil && g.version() != d.version {
+		d.fail(0, "version", ErrForm)
+	}
 	if d.err == nil && d.off != len(d.b) {
 		d.fail(d.off, "group", fmt.Errorf("%w: %d", ErrTrailing, len(d.b)-d.off))
 	}
@@ -110,9 +121,19 @@ func (d *decoder) group() Group {
 
 func (d *decoder) record() Record {
 	at := d.off
-	switch k := d.octet("record kind"); k {
+	k := d.octet("record kind")
+	switch k {
 	case kindCommit:
-		return d.commit()
+		return d.commit(false)
+	case kindPatch:
+		if d.version < patchVersion {
+			break
+		}
+		c := d.commit(true)
+		if d.err == nil && c.kind() != kindPatch {
+			d.fail(at, "record kind", ErrForm)
+		}
+		return c
 	case kindSession:
 		return &Session{ID: d.session("session id")}
 	case kindSessionEnd:
@@ -129,13 +150,12 @@ func (d *decoder) record() Record {
 		return &Horizon{At: occ.Timestamp(d.varint("horizon timestamp"))}
 	case kindEpoch:
 		return &Epoch{Epoch: d.varint("epoch")}
-	default:
-		d.fail(at, "record kind", fmt.Errorf("%w %d", ErrKind, k))
-		return nil
 	}
+	d.fail(at, "record kind", fmt.Errorf("%w %d", ErrKind, k))
+	return nil
 }
 
-func (d *decoder) commit() *Commit {
+func (d *decoder) commit(forms bool) *Commit {
 	c := &Commit{
 		At:      occ.Timestamp(d.varint("commit timestamp")),
 		Session: d.session("commit session"),
@@ -150,16 +170,7 @@ func (d *decoder) commit() *Commit {
 		c.Writes = make([]occ.Write, 0, min(n, preallocate))
 	}
 	for i := 0; i < n && d.err == nil; i++ {
-		w := occ.Write{Block: occ.BlockID(d.varint("write block"))}
-		length := d.count("write length", 1)
-		at := d.off
-		if data := d.bytes("write data", length); len(data) > 0 {
-			if data[length-1] == 0 {
-				d.fail(at, "write data", ErrPadding)
-			}
-			w.Data = data
-		}
-		c.Writes = append(c.Writes, w)
+		c.Writes = append(c.Writes, d.write(forms))
 	}
 	return c
 }
@@ -212,10 +223,17 @@ func (d *decoder) varint(field string) uint64 {
 // bytes of what is left.
 func (d *decoder) count(field string, size int) int {
 	at := d.off
-	v := d.varint(field)
-	if d.err == nil && v > uint64((len(d.b)-d.off)/size) {
-		d.fail(at, field, fmt.Errorf("%w: %d in %d bytes", ErrTruncated, v, len(d.b)-d.off))
+	return d.fits(at, field, d.varint(field), size)
+}
+
+// fits returns n, which stood at byte at, if so many elements of at least size
+// bytes each fit what is left.
+func (d *decoder) fits(at int, field string, n uint64, size int) int {
+	if d.err == nil && n > uint64((len(d.b)-d.off)/size) {
+		d.fail(at, field, fmt.Errorf("%w: %d in %d bytes", ErrTruncated, n, len(d.b)-d.off))
+	}
+	if d.err != nil {
 		return 0
 	}
-	return int(v)
+	return int(n)
 }

@@ -10,10 +10,10 @@
 // # Encoding
 //
 // The encoding is canonical: a group has exactly one, and the decoder refuses
-// every other. Format version 1, frozen:
+// every other. Format versions 1 and 2, frozen:
 //
 //	group      = version records
-//	version    = one byte, 1
+//	version    = one byte: 2 if a record is a patch commit, else 1
 //	records    = varint(count), then count times: kind, body
 //	kind       = one byte
 //
@@ -25,17 +25,30 @@
 //	   5  Trim        session varint(UpTo)
 //	   6  Horizon     varint(At)
 //	   7  Epoch       varint(Epoch)
+//	   8  Commit      as kind 1, but with patches in place of writes; only if
+//	                  a write is of ranges, and only in version 2
 //
 //	session    = 16 bytes
 //	digest     = 4 bytes, little-endian
 //	writes     = varint(count), then count times: varint(block) varint(length) data
 //	data       = length bytes, the last of which is not zero
+//	patches    = varint(count), then count times: varint(block) and either
+//	             varint(length * 2) data, for a whole block, or
+//	             varint((number of ranges - 1) * 2 + 1) ranges
+//	ranges     = for each: varint(gap) varint(length - 1) bytes
+//	gap        = of the first range its offset, of each other the number of
+//	             bytes between it and the one before, less 1
+//	bytes      = length bytes, the last of which may be zero
 //	varint     = base 128, least significant group first, the top bit of each
 //	             byte says that another follows; at most 10 bytes, value below
 //	             2^64, no superfluous zero group at the end
 //
 // The zeros at the end of a block are not stored: a block of zeros has length
-// 0, and the reader pads with zeros to the block size of the store. Nothing
+// 0, and the reader pads with zeros to the block size of the store. Ranges
+// stand for the block's version just before the commit, overwritten by them;
+// they are in order of their offsets, do not touch, and end at 1 MiB at the
+// latest. A reader that applies commits in order has that version at hand,
+// because a version is dropped only by a horizon at or behind its end. Nothing
 // may follow the last record. Kinds are never reused; a new kind or a changed
 // body takes a new format version, and a reader refuses versions that it does
 // not know, because skipping what it does not understand would leave it in

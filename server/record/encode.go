@@ -8,8 +8,13 @@ import (
 	"github.com/tidemark/tidemark/occ"
 )
 
-// FormatVersion is the version that Append writes. Frozen.
-const FormatVersion = 1
+// FormatVersion is the newest version that Append writes and Decode reads. A
+// group is written in the oldest version that can say what is in it.
+const (
+	FormatVersion = patchVersion
+	wholeVersion  = 1
+	patchVersion  = 2 // knows ranges
+)
 
 // Kinds on disk. Frozen: a number is never given to another record.
 const (
@@ -20,6 +25,7 @@ const (
 	kindTrim       = 5
 	kindHorizon    = 6
 	kindEpoch      = 7
+	kindPatch      = 8 // since version 2
 )
 
 const (
@@ -37,7 +43,7 @@ func Append(dst []byte, g Group) []byte {
 		n += Size(r)
 	}
 	dst = slices.Grow(dst, n) // large groups would grow it many times over
-	dst = append(dst, FormatVersion)
+	dst = append(dst, g.version())
 	dst = binary.AppendUvarint(dst, uint64(len(g.Records)))
 	for _, r := range g.Records {
 		dst = append(dst, r.kind())
@@ -50,7 +56,22 @@ func Append(dst []byte, g Group) []byte {
 // A group takes the sum for its records plus at most GroupOverhead.
 func Size(r Record) int { return 1 + r.size() }
 
-func (*Commit) kind() byte     { return kindCommit }
+// version is the format version of the group: there is one encoding of it.
+func (g Group) version() byte {
+	for _, r := range g.Records {
+		if r.kind() == kindPatch {
+			return patchVersion
+		}
+	}
+	return wholeVersion
+}
+
+func (c *Commit) kind() byte {
+	if slices.ContainsFunc(c.Writes, func(w occ.Write) bool { return w.Ranges != nil }) {
+		return kindPatch
+	}
+	return kindCommit
+}
 func (*Session) kind() byte    { return kindSession }
 func (*SessionEnd) kind() byte { return kindSessionEnd }
 func (*Lease) kind() byte      { return kindLease }
@@ -65,11 +86,9 @@ func (c *Commit) appendTo(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, c.Acked)
 	dst = binary.LittleEndian.AppendUint32(dst, c.Digest)
 	dst = binary.AppendUvarint(dst, uint64(len(c.Writes)))
-	for _, w := range c.Writes {
-		n := trimmedLen(w.Data)
-		dst = binary.AppendUvarint(dst, uint64(w.Block))
-		dst = binary.AppendUvarint(dst, uint64(n))
-		dst = append(dst, w.Data[:n]...)
+	forms := c.kind() == kindPatch
+	for i := range c.Writes {
+		dst = appendWrite(dst, &c.Writes[i], forms)
 	}
 	return dst
 }
@@ -100,9 +119,9 @@ func (e *Epoch) appendTo(dst []byte) []byte {
 func (c *Commit) size() int {
 	n := varintLen(uint64(c.At)) + sessionLen + varintLen(c.Seq) + varintLen(c.Acked) +
 		digestLen + varintLen(uint64(len(c.Writes)))
-	for _, w := range c.Writes {
-		d := trimmedLen(w.Data)
-		n += varintLen(uint64(w.Block)) + varintLen(uint64(d)) + d
+	forms := c.kind() == kindPatch
+	for i := range c.Writes {
+		n += writeSize(&c.Writes[i], forms)
 	}
 	return n
 }

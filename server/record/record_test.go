@@ -51,6 +51,13 @@ func samples() map[string]Group {
 		"horizon":    {Records: all[5:6]},
 		"sessionend": {Records: all[6:7]},
 		"all":        {Records: all},
+		"patch": {Records: []Record{commit, &Commit{
+			At: 301, Session: session(1), Seq: 8, Acked: 7, Digest: 0xdeadbeee,
+			Writes: []occ.Write{
+				{Block: 1, Ranges: []occ.Range{{Off: 0, Data: []byte("J")}, {Off: 4000, Data: []byte{0, 7, 0}}}},
+				{Block: 2, Data: []byte("hello")},
+			},
+		}}},
 		"largest": {Records: []Record{&Commit{
 			At: math.MaxUint64, Session: session(0xf0), Seq: math.MaxUint64, Acked: math.MaxUint64,
 			Digest: math.MaxUint32, Writes: []occ.Write{{Block: math.MaxUint64, Data: []byte{0xff}}},
@@ -118,7 +125,9 @@ func randomGroup(r *rand.Rand) Group {
 			c := &Commit{At: occ.Timestamp(number()), Session: id(), Seq: number(), Acked: number(), Digest: r.Uint32()}
 			for range r.IntN(4) {
 				w := occ.Write{Block: occ.BlockID(number())}
-				if n := r.IntN(200); n > 0 {
+				if n := r.IntN(200); n > 150 {
+					w.Ranges = randomRanges(r)
+				} else if n > 0 {
 					w.Data = make([]byte, n)
 					for i := range w.Data {
 						w.Data[i] = byte(r.Uint32() >> 7)
@@ -144,6 +153,19 @@ func randomGroup(r *rand.Rand) Group {
 		g.Records = append(g.Records, rec)
 	}
 	return g
+}
+
+func randomRanges(r *rand.Rand) []occ.Range {
+	var list []occ.Range
+	for off := r.IntN(2); len(list) < 1+r.IntN(4); off++ {
+		data := make([]byte, 1+r.IntN(9))
+		for i := range data {
+			data[i] = byte(r.IntN(3))
+		}
+		list = append(list, occ.Range{Off: uint32(off), Data: data})
+		off += len(data) + r.IntN(maxBlock/8>>r.IntN(18))
+	}
+	return list
 }
 
 func TestRoundTripSizeAndEveryCut(t *testing.T) {

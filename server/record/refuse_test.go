@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +18,11 @@ func TestDecodeRefuses(t *testing.T) {
 		b = append(b, 0, 0, 0, 0, 0, 0)
 		return append(b, writes...)
 	}
+	patch := func(writes ...byte) []byte { // version 2, with ranges
+		b := commit(writes...)
+		b[0], b[2] = 2, kindPatch
+		return b
+	}
 	huge := binary.AppendUvarint(nil, 1<<40)
 	for _, c := range []struct {
 		name   string
@@ -27,7 +33,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, ErrTruncated, 0, "version"},
 		{"version 0", []byte{0, 0}, ErrVersion, 0, "version 0"},
-		{"newer version", []byte{9, 1, 2, 3}, ErrVersion, 0, "version 9, this program knows 1"},
+		{"newer version", []byte{9, 1, 2, 3}, ErrVersion, 0, "version 9, this program knows 1 to 2"},
 		{"kind 0", []byte{1, 1, 0, 0}, ErrKind, 2, "kind 0"},
 		{"kind 8", []byte{1, 1, 8, 0}, ErrKind, 2, "kind 8"},
 		{"second kind unknown", []byte{1, 2, kindEpoch, 5, 200, 0}, ErrKind, 4, "kind 200"},
@@ -41,6 +47,16 @@ func TestDecodeRefuses(t *testing.T) {
 		{"write count too large", commit(huge...), ErrTruncated, 26, "write count"},
 		{"write length too large", commit(append([]byte{1, 0}, huge...)...), ErrTruncated, 28, "write length"},
 		{"data ends in zero", commit(1, 0, 2, 7, 0), ErrPadding, 29, "write data"},
+		{"patch in version 1", append([]byte{1}, patch(1, 0, 1, 0, 0, 7)[1:]...), ErrKind, 2, "kind 8"},
+		{"version 2 for nothing", []byte{2, 1, kindEpoch, 5}, ErrForm, 0, "version"},
+		{"patch without ranges", patch(1, 0, 2, 7), ErrForm, 2, "kind"},
+		{"whole in a patch ends in zero", patch(1, 0, 4, 7, 0), ErrPadding, 29, "write data"},
+		{"range count too large", patch(append([]byte{1, 0}, 0xff, 0xff, 0x7f)...), ErrTruncated, 28, "range count"},
+		{"range cut off", patch(1, 0, 1, 0, 4, 7, 7), ErrTruncated, 31, "range data"},
+		{"range begins too far", patch(1, 0, 1, 0x80, 0x80, 0x40, 0, 7), ErrRange, 29, "range"},
+		{"range ends too far", patch(1, 0, 1, 0xff, 0xff, 0x3f, 1, 7, 7), ErrRange, 29, "range"},
+		{"second range too far", patch(1, 0, 3, 0, 0, 7, 0xfe, 0xff, 0x3f, 0, 7), ErrRange, 32, "range"},
+		{"range wraps", patch(1, 0, 3, 0, 0, 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 7), ErrRange, 32, "range"},
 		{"too large", make([]byte, MaxEncodedBytes+1), ErrTooLarge, 0, "at most"},
 	} {
 		_, err := Decode(c.in)
@@ -79,6 +95,10 @@ func FuzzDecode(f *testing.F) {
 		f.Add(Append(nil, g))
 	}
 	f.Add([]byte{9, 1, 2, 3})
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 20 {
+		f.Add(Append(nil, randomGroup(r)))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		kept := slices.Clone(b)
 		g, err := Decode(b)

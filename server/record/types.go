@@ -43,7 +43,8 @@ type Commit struct {
 	// Acked says that the client has seen the outcomes up to this number.
 	Acked  uint64
 	Digest uint32
-	// Writes is the write set, whole blocks, in the order of the request.
+	// Writes is the write set in the order of the request: whole blocks, or
+	// ranges of a block whose base is the block's version just before At.
 	Writes []occ.Write
 }
 
