@@ -42,8 +42,17 @@ func (c *Core) send(r *request, m wire.Message) {
 	c.out = append(c.out, m)
 }
 
+// maxRequest is the largest request number: after it they begin at 1 again, so
+// that they stay short on the wire.
+const maxRequest = 1<<28 - 1
+
 func (c *Core) newRequest(owner *Tx, now time.Duration) *request {
-	c.lastReq++
+	for {
+		c.lastReq = c.lastReq%maxRequest + 1
+		if c.requests[c.lastReq] == nil {
+			break
+		}
+	}
 	return &request{number: c.lastReq, start: now, owner: owner}
 }
 

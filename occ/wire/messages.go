@@ -13,8 +13,8 @@ const Version = 1
 const Absent = occ.Open
 
 // Message is one message of the protocol, always as a pointer to one of the
-// structs in this file. Requests carry a request number that is unique on
-// their connection and at least 1; a reply carries the number of its
+// structs in this file. Requests carry a request number that is unique among
+// those under way on their connection and at least 1; a reply carries the number of its
 // request.
 type Message interface {
 	// Type is the byte that names the message on the wire.
