@@ -22,10 +22,10 @@ bench: build
 	./bin/tidemark bench $(ARGS)
 
 test:
-	$(GO) test ./...
+	$(GO) test -timeout 5m ./...
 
 race:
-	$(GO) test -race -short $(CONCURRENT)
+	$(GO) test -race -short -timeout 5m $(CONCURRENT)
 
 # Run every fuzz target for FUZZTIME.
 fuzz:

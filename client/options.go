@@ -60,7 +60,9 @@ type Options struct {
 	// it, for comparison. Its function may then see a torn state.
 	NoActiveAborts bool
 	// NoWait makes transactions fail at once when they need the server and
-	// there is no connection; by default they wait for the next one.
+	// there is no connection; by default they wait for the next one. A commit
+	// that was under way is then of unknown outcome, though it is still sent
+	// again.
 	NoWait bool
 	// Refresh, if positive, pings in the background so that a sync point is
 	// never much older than this: transactions with a larger freshness bound

@@ -294,3 +294,40 @@ func increment(tx *client.Tx, id occ.BlockID) error {
 	}
 	return tx.Write(id, binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(data)+1))
 }
+
+// refusing is a backend that can be told to take nobody.
+type refusing struct {
+	gatedBackend
+	refuse *atomic.Bool
+}
+
+func (r refusing) ServeConn(c net.Conn) error {
+	if r.refuse.Load() {
+		return errors.New("closed for today")
+	}
+	return r.gatedBackend.ServeConn(c)
+}
+
+// A commit whose connection is lost does not keep waiting if waiting is not
+// wanted.
+func TestCommitWithoutWaiting(t *testing.T) {
+	w := newWorld(t, server.Options{})
+	var refuse atomic.Bool
+	w.connect = func(o client.Options) (*client.DB, error) {
+		return client.Local(refusing{gatedBackend{w.srv, w.gate}, &refuse}, o)
+	}
+	db := w.open(client.Options{NoWait: true})
+	w.gate.close()
+	ended := make(chan error)
+	go func() {
+		ended <- db.Update(w.ctx, func(tx *client.Tx) error { return tx.Write(1, []byte("y")) })
+	}()
+	w.waitHeld()
+	refuse.Store(true)
+	w.gate.cut()
+	err := <-ended
+	w.wants(err, client.ErrOutcomeUnknown)
+	w.wants(err, client.ErrDisconnected)
+	refuse.Store(false)
+	w.ok(w.open(client.Options{}).Ping(w.ctx))
+}

@@ -105,6 +105,9 @@ func (tx *Tx) commit() error {
 	db.flush()
 	for tx.t.Waiting() {
 		err := db.await(tx.ctx, tx.call, 0)
+		if err == nil && tx.noWait && !db.core.Online() {
+			err = db.disconnected()
+		}
 		if err != nil && tx.t.Waiting() {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}

@@ -33,6 +33,7 @@ func (c *Core) Disconnect() {
 			if !slices.Contains(c.inFlight, t) {
 				c.inFlight = append(c.inFlight, t)
 			}
+			c.wake(t) // it waits on, unless its owner will not
 		case !t.readOnly:
 			t.state = Running
 			c.abort(t, occ.AbortDisconnected, nil)
