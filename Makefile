@@ -4,12 +4,14 @@ GO        ?= go
 FUZZTIME  ?= 10s
 BENCHTIME ?= 1s
 COUNT     ?= 1
+ROUNDS    ?= 50
+SEED      ?= 0
 ARGS      ?=
 
 # The packages with goroutines, locks or processes.
-CONCURRENT = ./client/... ./server/... ./bench/live ./fsim/replay ./cmd/tidemark
+CONCURRENT = ./client/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
 
-.PHONY: all bench test race fuzz lint generate microbench build clean
+.PHONY: all bench test race chaos fuzz lint generate microbench build clean
 
 all: build
 
@@ -26,6 +28,13 @@ test:
 
 race:
 	$(GO) test -race -short -timeout 5m $(CONCURRENT)
+
+# Kill the server and cut connections under clients that count, and kill the server under a replay, ROUNDS times
+# each; compare the counters with what was acknowledged, and check the file system. The short version is part of
+# "make test". A seed that it prints can be given as SEED.
+chaos:
+	$(GO) test ./bench/chaos -count 1 -v -timeout 60m -run 'Kills|Connections' -rounds $(ROUNDS) -seed $(SEED)
+	$(GO) test ./bench/live -count 1 -v -timeout 60m -run Kills -rounds $(ROUNDS) -seed $(SEED)
 
 # Run every fuzz target for FUZZTIME.
 fuzz:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/client/core"
 	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
 )
 
 // Errors that are matched with errors.Is.
@@ -90,10 +91,13 @@ func (e *AbortError) conflict() bool {
 	return e.Reason == occ.AbortConflict || e.Reason == occ.AbortActive
 }
 
-// retriable reports whether running the transaction again can help. After a
-// lost connection the new attempt ends at once, with the cause of the loss; it
-// goes on when the server merely dropped a hold.
+// retriable reports whether running the transaction again can help: after a
+// conflict, on the next connection, or when a server that is stopping, or short
+// of room, has let go of what it had under way.
 func (e *AbortError) retriable() bool {
+	if e.Refused != nil {
+		return e.Refused.Code == wire.CodeStopping || e.Refused.Code == wire.CodeBusy
+	}
 	return e.conflict() || e.Reason == occ.AbortDisconnected
 }
 

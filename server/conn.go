@@ -38,14 +38,16 @@ type conn struct {
 // what that leaves for this connection, until the connection ends. It returns
 // false if the server has ended.
 func (c *conn) read() bool {
-	c.net.SetReadDeadline(time.Now().Add(c.server.opts.Handshake))
-	r := wire.NewReader(c.net, c.server.core.Limits().FrameBytes)
+	in := &incoming{conn: c.net, limit: c.server.opts.ReadTimeout}
+	in.within(c.server.opts.Handshake)
+	r := wire.NewReader(in, c.server.core.Limits().FrameBytes)
+	in.partial = r.Partial
 	greeted := false
 	for {
 		batch, err := readBatch(r)
 		if len(batch) > 0 && !greeted {
 			greeted = true
-			c.net.SetReadDeadline(time.Time{})
+			in.greeted()
 		}
 		for len(batch) > 0 {
 			n := portion(batch, c.server.storage.blockSize)

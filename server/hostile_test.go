@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,6 +122,44 @@ func TestHandshakeTimeout(t *testing.T) {
 	polite := pipe(t, s).hello(occ.SessionID{})
 	pipe(t, s).ended()
 	polite.settled()
+}
+
+// TestHalfMessage: a message that does not end ends the connection, and the log
+// says why; silence between messages does not.
+func TestHalfMessage(t *testing.T) {
+	var log logged
+	s := running(t, Options{ReadTimeout: 50 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	idle := pipe(t, s).hello(occ.SessionID{})
+	frame := wire.Append(nil, &wire.Read{Req: 300, Items: make([]wire.ReadItem, 300)})
+	for _, n := range []int{1, len(frame) - 1} {
+		a := pipe(t, s).hello(occ.SessionID{})
+		if _, err := a.conn.Write(frame[:n]); err != nil {
+			t.Fatal(err)
+		}
+		a.ended()
+	}
+	if text := log.String(); strings.Count(text, "i/o timeout") != 2 {
+		t.Errorf("the log does not say why: %s", text)
+	}
+	idle.settled()
+}
+
+// logged keeps what is logged.
+type logged struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // TestFencing: a second connection of a session ends the first.

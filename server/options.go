@@ -17,6 +17,7 @@ import (
 const (
 	DefaultConnections   = 4096
 	DefaultHandshake     = 10 * time.Second
+	DefaultReadTimeout   = 30 * time.Second
 	DefaultWriteTimeout  = 30 * time.Second
 	DefaultQueueBytes    = 32 << 20
 	DefaultQueueMessages = 1 << 16
@@ -52,6 +53,9 @@ type Options struct {
 	// Handshake is how long a connection may take to its first message; 0
 	// means DefaultHandshake.
 	Handshake time.Duration
+	// ReadTimeout is how long a message may take to arrive once its first byte
+	// has; 0 means DefaultReadTimeout.
+	ReadTimeout time.Duration
 	// WriteTimeout is how long one write to a connection may take before it
 	// is dropped; 0 means DefaultWriteTimeout.
 	WriteTimeout time.Duration
@@ -82,6 +86,7 @@ func (o Options) withDefaults() Options {
 	o.QueueBytes = cmp.Or(o.QueueBytes, DefaultQueueBytes)
 	o.QueueMessages = cmp.Or(o.QueueMessages, DefaultQueueMessages)
 	o.Handshake = cmp.Or(o.Handshake, DefaultHandshake)
+	o.ReadTimeout = cmp.Or(o.ReadTimeout, DefaultReadTimeout)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -106,6 +111,7 @@ func (o Options) validate() error {
 		{"Heartbeat", o.Heartbeat < 0, "is negative"},
 		{"Connections", o.Connections < 0, "is negative"},
 		{"Handshake", o.Handshake < 0, "is negative"},
+		{"ReadTimeout", o.ReadTimeout < 0, "is negative"},
 		{"WriteTimeout", o.WriteTimeout < 0, "is negative"},
 		{"QueueBytes", o.QueueBytes < 0, "is negative"},
 		{"QueueMessages", o.QueueMessages < 0, "is negative"},

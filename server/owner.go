@@ -1,7 +1,12 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net"
 	"time"
 
 	"github.com/tidemark/tidemark/occ/wire"
@@ -9,8 +14,18 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// tick is how often the core is told the time.
-const tick = time.Second
+// slowTick bounds the time between two moments at which the core is told the
+// time.
+const slowTick = time.Second
+
+// tick is how often the core is told the time: often enough for heartbeats to
+// be at most half as late again.
+func (o Options) tick() time.Duration {
+	if o.Heartbeat == 0 {
+		return slowTick
+	}
+	return min(slowTick, max(o.Heartbeat/2, time.Millisecond))
+}
 
 // enter makes the caller the owner of the core, until it calls leave. It
 // returns false, and does not, if the server has ended.
@@ -46,7 +61,7 @@ func (s *Server) end() {
 
 // keepTime tells the core the time, and of the end.
 func (s *Server) keepTime() {
-	ticker := time.NewTicker(tick)
+	ticker := time.NewTicker(s.opts.tick())
 	defer ticker.Stop()
 	for stop := s.stop; ; {
 		select {
@@ -104,12 +119,24 @@ func (s *Server) broken(c *conn, err error) bool {
 	if code, ok := refusal(err); ok && !c.dropped {
 		s.core.Reject(c.id, code, err.Error())
 	} else {
+		if !c.dropped {
+			s.opts.Logger.Log(context.Background(), gravity(err), "disconnected", "conn", c.id, "reason", err)
+		}
 		s.core.Disconnect(c.id)
 		s.forget(c)
 		c.queue.close()
 	}
 	s.leave(nil)
 	return true
+}
+
+// gravity is the level at which the end of a connection is logged: clients come
+// and go all the time, but not in the middle of a message.
+func gravity(err error) slog.Level {
+	if err == io.EOF || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }
 
 // carryOut does what the core says, in its order, until it says nothing more.

@@ -1,7 +1,11 @@
 package server
 
 import (
+	"cmp"
+	"os"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -20,8 +24,26 @@ func usage() []wire.Counter {
 	if runtime.GOOS != "darwin" {
 		rss *= 1024 // kilobytes elsewhere
 	}
+	// Linux counts in it what the process was before it became this program,
+	// which is as large as the one that started it. What it says of the memory
+	// of this program alone is here.
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		rss = cmp.Or(highWater(string(status)), rss)
+	}
 	return []wire.Counter{
 		{Name: "cpu_us", Value: micros(u.Utime) + micros(u.Stime)},
 		{Name: "max_rss_bytes", Value: rss},
 	}
+}
+
+// highWater is the largest resident set that Linux's status of a process
+// tells, in bytes; 0 if it tells none.
+func highWater(status string) uint64 {
+	_, rest, _ := strings.Cut(status, "VmHWM:")
+	line, _, _ := strings.Cut(rest, "\n")
+	kilobytes, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 10, 54)
+	if err != nil {
+		return 0
+	}
+	return kilobytes * 1024
 }

@@ -1,10 +1,13 @@
 package live_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +31,11 @@ import (
 
 // program is the binary that the tests run as the server.
 var program string
+
+var (
+	rounds = flag.Int("rounds", 4, "how often the server is killed during a replay")
+	seed   = flag.Uint64("seed", 0, "of the moments when it is killed; 0 takes a random one")
+)
 
 // mute as the first argument makes the test binary a server that never
 // listens.
@@ -256,5 +264,33 @@ func TestServerDies(t *testing.T) {
 	}
 	if err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("%q does not say how the server ended", err)
+	}
+}
+
+// TestReplayThroughKills: hosts go on by themselves while the server is killed
+// under them; the file system is sound after it and every transaction of
+// the trace has happened once.
+func TestReplayThroughKills(t *testing.T) {
+	tidy(t)
+	l := load(t, 8, 10*time.Second)
+	o := serve()
+	o.Kills, o.Seed = *rounds, cmp.Or(*seed, rand.Uint64())
+	t.Logf("%d kills, seed %d", o.Kills, o.Seed)
+	setting := exp.Setting{Epsilon: time.Second}
+	want, err := sim.Run(l, setting, sim.Replay{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := live.Run(t.Context(), l, setting, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v; %d reconnections, %d commits sent again, %d in doubt; %v", f.Replay, f.Clients.Reconnects, f.Clients.Resent, f.Clients.InDoubt, f.History)
+	c, w := f.Replay, want.Replay
+	if c.ReadOnly != w.ReadOnly || c.ReadWrite != w.ReadWrite || c.Operations != w.Operations || c.Failed > 0 || f.Problems > 0 {
+		t.Errorf("%+v and %d problems, want what the simulator counts: %+v", c, f.Problems, w)
+	}
+	if f.Clients.Reconnects < uint64(o.Kills) {
+		t.Errorf("%d reconnections", f.Clients.Reconnects)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,6 +19,9 @@ const (
 	startTimeout = 20 * time.Second
 	// stopTimeout is how long it may take to stop before it is killed.
 	stopTimeout = 20 * time.Second
+	// restarts is how often a restart is tried: somebody's connection may have
+	// been given the port meanwhile.
+	restarts = 5
 	// maxOutput bounds what is kept of a server's messages, in bytes.
 	maxOutput = 16 << 10
 )
@@ -27,6 +31,7 @@ type Process struct {
 	Addr string
 
 	cmd    *exec.Cmd
+	args   []string  // what a restart starts: on the same directory and port
 	alive  io.Closer // its standard input: the server stops when this ends
 	dir    string
 	errors *tail // complete once it has exited
@@ -44,15 +49,41 @@ func Start(ctx context.Context, command []string, flags ...string) (*Process, er
 	if err != nil {
 		return nil, err
 	}
-	args := append(command[1:len(command):len(command)], "--dir", dir+"/store", "--listen", "127.0.0.1:0", "--until-eof")
-	p := &Process{cmd: exec.Command(command[0], append(args, flags...)...), dir: dir, errors: &tail{}, exited: make(chan error, 1)}
+	p := &Process{dir: dir, args: slices.Concat(command, []string{"--dir", dir + "/store", "--until-eof"}, flags)}
+	if err := p.run(ctx, "127.0.0.1:0"); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a server: %w", err), p.clean())
+	}
+	return p, nil
+}
+
+// Crash ends the server as kill -9 does and starts it again, on the same
+// directory and address.
+func (p *Process) Crash(ctx context.Context) error {
+	_ = p.cmd.Process.Kill() // it may be gone already
+	<-p.exited
+	_ = p.alive.Close()
+	var err error
+	for range restarts {
+		if err = p.run(ctx, p.Addr); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("starting the server again: %w", err)
+}
+
+// run starts a server that listens at addr and returns when it does. After an
+// error it has ended.
+func (p *Process) run(ctx context.Context, addr string) error {
+	args := append(p.args[1:len(p.args):len(p.args)], "--listen", addr)
+	p.cmd, p.errors, p.exited = exec.Command(p.args[0], args...), &tail{}, make(chan error, 1)
 	p.cmd.Stderr = p.errors
 	// In a group of its own it is not interrupted together with this process,
 	// which stops it in its turn.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := p.launch()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting a server: %w", err), os.RemoveAll(dir))
+		p.exited <- err // there is nothing to end
+		return err
 	}
 	ready := make(chan string, 1)
 	go p.watch(out, ready)
@@ -62,7 +93,7 @@ func Start(ctx context.Context, command []string, flags ...string) (*Process, er
 	case addr, ok := <-ready:
 		if ok {
 			p.Addr = addr
-			return p, nil
+			return nil
 		}
 		err = errors.New("it ended before it listened")
 	case <-timeout.C:
@@ -71,9 +102,8 @@ func Start(ctx context.Context, command []string, flags ...string) (*Process, er
 		err = context.Cause(ctx)
 	}
 	_ = p.cmd.Process.Kill() // it may be gone already
-	<-p.exited
-	err = fmt.Errorf("starting a server: %w; it said: %s", err, p.errors)
-	return nil, errors.Join(err, p.clean())
+	p.exited <- <-p.exited   // for whoever ends it once more
+	return fmt.Errorf("%w; it said: %s", err, p.errors)
 }
 
 // launch starts the program with pipes to its input and from its output.
@@ -132,7 +162,9 @@ func (p *Process) Kill() error {
 
 // clean removes what the server, which has ended, leaves behind.
 func (p *Process) clean() error {
-	_ = p.alive.Close()
+	if p.alive != nil {
+		_ = p.alive.Close()
+	}
 	return os.RemoveAll(p.dir)
 }
 

@@ -26,6 +26,8 @@ type round struct {
 	figures *exp.Figures
 	number  int
 
+	process *Process
+	kills   []int64 // the operations at which the server will be killed
 	gate    *gate
 	builder *client.DB
 	hosts   map[uint32]*client.DB
@@ -88,6 +90,7 @@ func (r *round) run() (err error) {
 	if err != nil {
 		return err
 	}
+	r.process, r.kills = p, chooseKills(r.o, r.number, r.load.Plan.Operations)
 	defer func() { err = errors.Join(err, r.close(p)) }()
 	if err := r.prepare(p.Addr); err != nil {
 		return err
@@ -107,8 +110,11 @@ func (r *round) run() (err error) {
 		return err
 	}
 	r.client = r.meter.total
-	r.server = time.Duration(after["cpu_us"]-before["cpu_us"]) * time.Microsecond
-	return r.verify(before, after)
+	if r.o.Kills == 0 {
+		r.server = time.Duration(after["cpu_us"]-before["cpu_us"]) * time.Microsecond
+		r.figures.LogBytes += after["group_bytes"] - before["group_bytes"]
+	}
+	return r.verify(after)
 }
 
 // close ends what run started: transactions that a replay which was given up
@@ -132,7 +138,7 @@ func (r *round) close(p *Process) (err error) {
 }
 
 func (r *round) prepare(addr string) (err error) {
-	options := client.Options{Clock: r.gate.clock, Recorder: r, Client: builder, NoWait: true}
+	options := client.Options{Clock: r.gate.clock, Recorder: r, Client: builder, NoWait: r.o.Kills == 0}
 	if r.builder, err = client.Dial(r.ctx, addr, options); err != nil {
 		return err
 	}
@@ -162,14 +168,13 @@ func (r *round) prepare(addr string) (err error) {
 }
 
 // verify checks the round and adds its counters to the figures.
-func (r *round) verify(before, after map[string]uint64) error {
+func (r *round) verify(after map[string]uint64) error {
 	f := r.figures
 	f.Replay.Add(r.runner.Counts())
 	for _, h := range r.load.Plan.Hosts {
 		f.AddClient(r.hosts[h].Stats(), false)
 	}
 	f.AddClient(r.builder.Stats(), true)
-	f.LogBytes += after["group_bytes"] - before["group_bytes"]
 	f.VersionsKept = after["blocks"] + after["versions_retained"]
 	report, err := r.volume.Verify(r.ctx, r.builder)
 	if report != nil {

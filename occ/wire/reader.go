@@ -42,6 +42,10 @@ func (r *Reader) Buffered() int {
 	return r.end - r.at
 }
 
+// Partial reports whether the beginning of a frame has arrived, and not all of
+// it, when the underlying reader is read.
+func (r *Reader) Partial() bool { return r.at < r.end }
+
 // Next returns the next frame without its length prefix. The bytes are valid
 // until the next call. At the end of the stream the error is io.EOF, inside a
 // frame io.ErrUnexpectedEOF; a bad prefix gives the errors of SplitFrame.

@@ -1,0 +1,143 @@
+package chaos_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/client"
+)
+
+var (
+	rounds = flag.Int("rounds", 4, "how often the server is killed, and how many connections a client may lose on average")
+	seed   = flag.Uint64("seed", 0, "of the random choices; 0 takes a random one")
+)
+
+// program is the server.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "tidemark-chaos-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "tidemark")
+	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// noLeaks checks when everything else of a test has ended that no goroutine is
+// left.
+func noLeaks(t *testing.T) { t.Cleanup(func() { goleak.VerifyNone(t) }) }
+
+// patience bounds how long a test waits for what must happen.
+func patience(t testing.TB, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func random(t testing.TB) (*rand.Rand, uint64) {
+	s := *seed
+	if s == 0 {
+		s = rand.Uint64()
+	}
+	t.Logf("seed %d", s)
+	return rand.New(rand.NewPCG(s, 0)), s
+}
+
+func start(t testing.TB, flags ...string) *chaos.Server {
+	t.Helper()
+	s, err := chaos.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve"}, flags...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// bounds are those of the readers.
+var bounds = []time.Duration{0, 20 * time.Millisecond, time.Second, client.Unbounded}
+
+func TestKills(t *testing.T) {
+	noLeaks(t)
+	rng, seed := random(t)
+	s := start(t)
+	ctx := patience(t, time.Minute+time.Duration(*rounds)*20*time.Second)
+	f, err := chaos.NewFleet(ctx, chaos.Options{Addr: s.Addr, Clients: 64, Shared: 4, Bounds: bounds, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chaos.Kill(ctx, s, f, *rounds, rng); err != nil {
+		t.Error(err)
+	}
+	r, err := f.Stop(ctx)
+	t.Logf("%d kills: %v", *rounds, r)
+	if err != nil {
+		t.Error(err)
+	}
+	if r.Reconnects == 0 || r.Views == 0 {
+		t.Error("nothing was put to the test")
+	}
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCutConnections(t *testing.T) {
+	noLeaks(t)
+	_, seed := random(t)
+	s := start(t)
+	p, err := chaos.NewProxy(s.Addr, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const clients = 16
+	ctx := patience(t, time.Minute+time.Duration(*rounds)*20*time.Second)
+	f, err := chaos.NewFleet(ctx, chaos.Options{
+		Addr: p.Addr, Clients: clients, Shared: 4, Bounds: bounds, Seed: seed, Silence: 150 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ended := int64(0); ended < int64(clients**rounds) && err == nil; {
+		err = f.Await(ctx, 20)
+		ended = p.Ended[chaos.Cut].Load() + p.Ended[chaos.Freeze].Load()
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	p.Peace()
+	if err := f.AwaitAll(ctx); err != nil {
+		t.Error(err)
+	}
+	r, err := f.Stop(ctx)
+	t.Logf("%d connections cut, %d frozen: %v", p.Ended[chaos.Cut].Load(), p.Ended[chaos.Freeze].Load(), r)
+	if err != nil {
+		t.Error(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}

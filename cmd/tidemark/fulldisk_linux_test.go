@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/occ"
+)
+
+// fileLimit names the environment variable that bounds the size of the files
+// that the program writes, in bytes: a write beyond it ends half way, as on a
+// full disk.
+const fileLimit = "TIDEMARK_TEST_FILE_LIMIT"
+
+func init() {
+	text := os.Getenv(fileLimit)
+	if text == "" {
+		return
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		err = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: n, Max: n})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// smallDisk returns a directory in which little can be written until room is
+// called, and how a server finds that out.
+func smallDisk(t *testing.T) (dir string, room func()) {
+	dir = t.TempDir()
+	const small, large, file = 1 << 20, 64 << 20, 200 << 10 // a file of the log would become larger
+	mount := func(flags uintptr, size int) error {
+		return syscall.Mount("tmpfs", dir, "tmpfs", flags, fmt.Sprintf("size=%d", size))
+	}
+	if err := mount(0, small); err != nil {
+		t.Logf("the disk is a limit of %d bytes for a file, because there can be no file system of its own: %v", file, err)
+		t.Setenv(fileLimit, strconv.Itoa(file))
+		return dir, func() { os.Unsetenv(fileLimit) }
+	}
+	t.Logf("the disk is a tmpfs of %d bytes", small)
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir, func() {
+		if err := mount(syscall.MS_REMOUNT, large); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDisk: when the log cannot be written any more, nothing is
+// acknowledged, and the server ends and says why. When there is room it starts
+// again, with everything that was acknowledged; the clients, which have waited
+// for it, go on.
+func TestFullDisk(t *testing.T) {
+	disk, room := smallDisk(t)
+	dir := filepath.Join(disk, "data")
+	p, err := launch(disk, "--dir="+dir, "--listen=127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	// Each client writes blocks of its own, of which it knows the newest.
+	const clients, least = 4, 3
+	var acked [clients]atomic.Int64
+	var failed atomic.Bool
+	var again atomic.Int64 // clients that went on
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	var running sync.WaitGroup
+	for i := range clients {
+		db, err := client.Dial(ctx, p.addr, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		running.Go(func() {
+			for after := 0; after < least; {
+				n := acked[i].Load() + 1
+				late := failed.Load()
+				err := db.Update(work, func(tx *client.Tx) error {
+					return tx.Write(blockOf(i, n), pattern(db.BlockSize(), i, n))
+				})
+				if err != nil {
+					t.Errorf("client %d: %v", i, err)
+					return
+				}
+				acked[i].Store(n)
+				if late {
+					after++
+				}
+			}
+			again.Add(1)
+		})
+	}
+	end := p.cmd.Wait()
+	total := int64(0)
+	for i := range clients {
+		total += acked[i].Load()
+	}
+	failed.Store(true)
+	var exit *exec.ExitError
+	if !errors.As(end, &exit) || exit.ExitCode() != exitFailure {
+		t.Errorf("the server ended with %v", end)
+	}
+	said := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
+	last := said[len(said)-1]
+	t.Logf("%d commits were acknowledged; the server said: %s", total, last)
+	if !strings.HasPrefix(last, "tidemark: ") || !strings.Contains(last, dir) ||
+		!strings.Contains(last, syscall.ENOSPC.Error()) && !strings.Contains(last, syscall.EFBIG.Error()) {
+		t.Errorf("it does not say what happened: %s", p.stderr.String())
+	}
+	// Without room it cannot do more than before, if it starts at all.
+	if q, err := launch(disk, "--dir="+dir, "--listen=127.0.0.1:0"); err != nil {
+		t.Logf("without room: %v", err)
+	} else {
+		q.kill()
+	}
+	room()
+	q, err := launch(disk, "--dir="+dir, "--listen="+p.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.kill()
+	running.Wait()
+	if again.Load() != clients {
+		t.Errorf("%d clients of %d went on", again.Load(), clients)
+	}
+	db := dial(t, q.addr)
+	for i := range clients {
+		for n := range acked[i].Load() {
+			err := db.View(ctx, func(tx *client.Tx) error {
+				data, err := tx.Read(blockOf(i, n+1))
+				if err == nil && !bytes.Equal(data, pattern(db.BlockSize(), i, n+1)) {
+					t.Errorf("write %d of client %d was acknowledged and is not there", n+1, i)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := q.stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func blockOf(client int, write int64) occ.BlockID {
+	return occ.BlockID(client)<<32 + occ.BlockID(write)
+}
+
+// pattern is a block that says who wrote it.
+func pattern(size, client int, write int64) []byte {
+	line := fmt.Sprintf("client %d, write %d;", client, write)
+	return bytes.Repeat([]byte(line), size/len(line)+1)[:size]
+}
