@@ -3,18 +3,16 @@ package live
 import (
 	"math/rand/v2"
 	"slices"
+	"time"
 )
 
-// chooseKills returns before which operations, counted from 1, the server is
-// killed.
-func chooseKills(o Options, round int, operations int64) []int64 {
-	if operations == 0 {
-		return nil
-	}
+// chooseKills returns the trace times at which the server is killed, in order,
+// in a trace that lasts span.
+func chooseKills(o Options, round int, span time.Duration) []time.Duration {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(round)))
-	kills := make([]int64, o.Kills)
+	kills := make([]time.Duration, o.Kills)
 	for i := range kills {
-		kills[i] = 1 + rng.Int64N(operations)
+		kills[i] = time.Duration(rng.Int64N(int64(span) + 1))
 	}
 	slices.Sort(kills)
 	return kills

@@ -67,14 +67,14 @@ func (r *round) feed(batch []infer.Event, fed *int64) error {
 				return err
 			}
 		}
-		if e.Kind == infer.Do {
-			if *fed++; len(r.kills) > 0 && *fed >= r.kills[0] {
-				r.kills = r.kills[1:]
-				if err := r.crash(); err != nil {
-					return err
-				}
+		for len(r.kills) > 0 && at >= r.kills[0] {
+			r.kills = r.kills[1:]
+			if err := r.crash(); err != nil {
+				return err
 			}
-			if r.o.Progress != nil && *fed%1024 == 0 {
+		}
+		if e.Kind == infer.Do {
+			if *fed++; r.o.Progress != nil && *fed%1024 == 0 {
 				r.o.Progress(r.number, *fed)
 			}
 		}

@@ -290,7 +290,7 @@ func TestReplayThroughKills(t *testing.T) {
 	if c.ReadOnly != w.ReadOnly || c.ReadWrite != w.ReadWrite || c.Operations != w.Operations || c.Failed > 0 || f.Problems > 0 {
 		t.Errorf("%+v and %d problems, want what the simulator counts: %+v", c, f.Problems, w)
 	}
-	if f.Clients.Reconnects < uint64(o.Kills) {
+	if f.Clients.Reconnects == 0 { // of hosts; one kill soon after another may pass unnoticed
 		t.Errorf("%d reconnections", f.Clients.Reconnects)
 	}
 }

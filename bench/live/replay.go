@@ -28,7 +28,7 @@ type Options struct {
 	Progress func(round int, operations int64)
 	// Tree asks for the digest of the file tree, which reads every file.
 	Tree bool
-	// Kills is how often in each round the server is killed, at operations
+	// Kills is how often in each round the server is killed, at trace times
 	// that Seed chooses, and started again. The hosts then ride over lost
 	// connections, which otherwise end the replay; and the figures have no CPU
 	// time of the server and no size of its log, which it takes with it.

@@ -27,7 +27,7 @@ type round struct {
 	number  int
 
 	process *Process
-	kills   []int64 // the operations at which the server will be killed
+	kills   []time.Duration // the trace times at which the server will be killed
 	gate    *gate
 	builder *client.DB
 	hosts   map[uint32]*client.DB
@@ -90,7 +90,7 @@ func (r *round) run() (err error) {
 	if err != nil {
 		return err
 	}
-	r.process, r.kills = p, chooseKills(r.o, r.number, r.load.Plan.Operations)
+	r.process, r.kills = p, chooseKills(r.o, r.number, time.Duration(r.load.Plan.Last-r.load.Plan.First)*time.Microsecond)
 	defer func() { err = errors.Join(err, r.close(p)) }()
 	if err := r.prepare(p.Addr); err != nil {
 		return err
