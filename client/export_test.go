@@ -2,3 +2,6 @@ package client
 
 // BootClock is the clock of a DB whose options name none.
 var BootClock = processClock.now
+
+// LocalPipe is how Local connects.
+func LocalPipe(b Backend) Connect { return localPipe(b, DefaultSilence) }

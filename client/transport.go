@@ -21,7 +21,7 @@ type Transport interface {
 	Await(ctx context.Context, c Call, limit time.Duration) error
 	// Close ends the connection and returns when nothing of the transport
 	// runs any more. The receiver hears of it through Lost, unless it has
-	// heard already.
+	// heard already. A second Close does nothing.
 	Close() error
 }
 

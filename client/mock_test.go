@@ -1,0 +1,82 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/golang/mock/gomock"
+
+	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/server"
+)
+
+// TestWaitFailsAtEachCall has each wait of a short conversation fail in turn,
+// as it does when its context ends right there.
+func TestWaitFailsAtEachCall(t *testing.T) {
+	why := errors.New("no more waiting")
+	for n := 1; n <= 4; n++ { // 1: the welcome, 2: the ids, 3: the commit, 4: the read
+		w := newWorld(t, server.Options{})
+		w.connect = func(o client.Options) (*client.DB, error) {
+			return client.Open(w.ctx, failingWait(t, w, n, why), o)
+		}
+		db, err := w.connect(client.Options{Recorder: w, NoBackground: true, CacheBytes: 1})
+		if n == 1 {
+			w.wants(err, why)
+			continue
+		}
+		w.ok(err)
+		w.dbs = append(w.dbs, db)
+		err = db.Update(w.ctx, func(tx *client.Tx) error {
+			id, err := tx.Create()
+			if err != nil {
+				return err
+			}
+			return tx.Write(id, []byte("x"))
+		})
+		switch n {
+		case 2:
+			w.wants(err, why)
+			if st := db.Stats(); st.Traffic.Sent.Total().Messages != 2 || st.ReadWrite != 0 {
+				t.Errorf("%+v", st.Stats)
+			}
+		case 3:
+			w.wants(err, client.ErrOutcomeUnknown)
+			w.wants(err, why)
+			for db.Stats().ReadWrite == 0 { // the answer comes all the same
+				w.ok(db.Ping(w.ctx))
+			}
+		case 4:
+			w.ok(err)
+			err = db.View(w.ctx, func(tx *client.Tx) error { _, err := tx.Read(1 << 20); return err })
+			w.wants(err, why)
+			if got := w.get(db, 1); got != "x" { // the late answer does no harm
+				t.Errorf("read %q", got)
+			}
+		}
+	}
+}
+
+// failingWait connects over a transport whose nth wait fails.
+func failingWait(t *testing.T, w *world, n int, why error) client.Connect {
+	return func(ctx context.Context, r client.Receiver) (client.Transport, error) {
+		real, err := client.LocalPipe(gatedBackend{w.srv, w.gate})(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		tr := NewMockTransport(gomock.NewController(t))
+		tr.EXPECT().Send(gomock.Any()).Do(real.Send).AnyTimes()
+		tr.EXPECT().NewCall().DoAndReturn(real.NewCall).AnyTimes()
+		tr.EXPECT().Close().DoAndReturn(real.Close).AnyTimes()
+		waits := 0
+		tr.EXPECT().Await(gomock.Any(), gomock.Any(), gomock.Any()).DoAndReturn(
+			func(ctx context.Context, c client.Call, limit time.Duration) error {
+				if waits++; waits == n {
+					return why
+				}
+				return real.Await(ctx, c, limit)
+			}).AnyTimes()
+		return tr, nil
+	}
+}
