@@ -15,9 +15,18 @@ func (w *world) outlive(db *client.DB, ids []occ.BlockID) {
 	for _, id := range ids {
 		w.set(db, id, "new")
 	}
-	// The horizon moves when the log has it, which is after the answer.
-	for hours := time.Duration(1); ; hours++ {
-		w.ok(db.SetServerClock(w.ctx, hours*time.Hour))
+	hours := time.Duration(0)
+	w.forget(db, &hours)
+}
+
+// forget moves the server's clock, from hours on, until it has forgotten
+// everything old. The horizon moves when the log has it, which is after the
+// answer.
+func (w *world) forget(db *client.DB, hours *time.Duration) {
+	w.Helper()
+	for {
+		*hours++
+		w.ok(db.SetServerClock(w.ctx, *hours*time.Hour))
 		status, err := db.ServerStatus(w.ctx)
 		w.ok(err)
 		if status["horizon"] == status["stable"] {
@@ -89,7 +98,7 @@ func TestViewGivesUpWhenItIsAlwaysGone(t *testing.T) {
 	overBoth(t, server.Options{ExternalClock: true, Retention: time.Second}, func(w *world) {
 		a, b := w.open(client.Options{CacheBytes: 1}), w.open(client.Options{})
 		ids := w.create(b, "x", "y")
-		hour, runs := time.Duration(0), 0
+		hours, runs := time.Duration(0), 0
 		err := a.View(w.ctx, func(tx *client.Tx) error {
 			runs++
 			if _, err := tx.Read(ids[0]); err != nil {
@@ -98,10 +107,7 @@ func TestViewGivesUpWhenItIsAlwaysGone(t *testing.T) {
 			for _, id := range ids {
 				w.set(b, id, "new")
 			}
-			for range 4 {
-				hour += time.Hour
-				w.ok(b.SetServerClock(w.ctx, hour))
-			}
+			w.forget(b, &hours)
 			w.ok(a.Ping(w.ctx))
 			tx.Read(ids[1])
 			return nil

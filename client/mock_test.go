@@ -3,12 +3,14 @@ package client_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang/mock/gomock"
 
 	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server"
 )
 
@@ -78,5 +80,23 @@ func failingWait(t *testing.T, w *world, n int, why error) client.Connect {
 				return real.Await(ctx, c, limit)
 			}).AnyTimes()
 		return tr, nil
+	}
+}
+
+// A server that refuses a connection before it is asked anything is heard.
+func TestRefusedBeforeTheHello(t *testing.T) {
+	frame := wire.Append(nil, &wire.Error{Code: wire.CodeBusy, Text: "full house"})
+	body, _, err := wire.SplitFrame(frame, wire.MaxFrame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Open(context.Background(), func(_ context.Context, r client.Receiver) (client.Transport, error) {
+		r.Lost(r.Receive(body))
+		tr := NewMockTransport(gomock.NewController(t))
+		tr.EXPECT().Close().AnyTimes()
+		return tr, nil
+	}, client.Options{})
+	if err == nil || !strings.Contains(err.Error(), "full house") {
+		t.Fatalf("got %v", err)
 	}
 }

@@ -71,15 +71,21 @@ func (c *connection) Lost(cause error) {
 // open makes a connection and has the server welcome the client on it.
 func (db *DB) open(ctx context.Context) error {
 	conn := &connection{db: db}
+	db.mu.Lock()
+	db.conn = conn // a server may refuse the connection before it is asked
+	db.mu.Unlock()
 	tr, err := db.connect(ctx, conn)
 	if err != nil {
 		return err
 	}
 	db.mu.Lock()
 	old := db.tr
-	db.tr, db.conn = tr, conn
-	call := tr.NewCall()
-	_, err = db.answer(ctx, call, db.core.Hello(call, db.clock()))
+	db.tr = tr
+	err = core.ErrOffline
+	if db.conn == conn {
+		call := tr.NewCall()
+		_, err = db.answer(ctx, call, db.core.Hello(call, db.clock()))
+	}
 	if errors.Is(err, core.ErrOffline) {
 		err = db.lost
 	}
@@ -96,7 +102,7 @@ func (db *DB) open(ctx context.Context) error {
 // reconnect replaces a lost connection. It tries until the DB is closed or
 // the server has another store.
 func (db *DB) reconnect() {
-	for attempt := 2; db.life.Err() == nil; attempt++ {
+	for attempt := 1; db.life.Err() == nil; attempt++ {
 		ctx, cancel := context.WithTimeout(db.life, helloTimeout)
 		err := db.open(ctx)
 		cancel()
@@ -109,7 +115,7 @@ func (db *DB) reconnect() {
 			db.core.LeaveStore()
 		}
 		db.lost = err
-		pause := backoff(min(attempt, maxReconnectShift), db.rng)
+		pause := reconnectPause(attempt, db.rng)
 		tr := db.tr
 		db.mu.Unlock()
 		if tr.Await(db.life, nil, pause) != nil {
@@ -117,10 +123,6 @@ func (db *DB) reconnect() {
 		}
 	}
 }
-
-// maxReconnectShift bounds the pause between attempts to connect: it is the
-// one before an attempt of that number in retry.go.
-const maxReconnectShift = 12
 
 // awaitServer waits until there is a connection on which the server has
 // welcomed the client. The caller holds mu, which is released meanwhile.

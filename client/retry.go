@@ -25,3 +25,20 @@ func backoff(attempt int, rng *rand.Rand) time.Duration {
 	}
 	return window/2 + time.Duration(rng.Int64N(int64(window/2)))
 }
+
+// Bounds of the pause before another attempt to connect.
+const (
+	firstReconnectPause = 2 * time.Millisecond
+	maxReconnectPause   = 500 * time.Millisecond
+)
+
+// reconnectPause is the pause after attempt to connect failed, counted from 1:
+// random within a window that doubles, so that the clients of a server that
+// comes back do not all come at once.
+func reconnectPause(attempt int, rng *rand.Rand) time.Duration {
+	window := maxReconnectPause
+	if attempt <= 8 {
+		window = min(firstReconnectPause<<attempt, maxReconnectPause)
+	}
+	return window/2 + time.Duration(rng.Int64N(int64(window/2)))
+}
