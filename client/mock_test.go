@@ -40,12 +40,14 @@ func TestWaitFailsAtEachCall(t *testing.T) {
 		switch n {
 		case 2:
 			w.wants(err, why)
+			w.gate.open()
 			if st := db.Stats(); st.Traffic.Sent.Total().Messages != 2 || st.ReadWrite != 0 {
 				t.Errorf("%+v", st.Stats)
 			}
 		case 3:
 			w.wants(err, client.ErrOutcomeUnknown)
 			w.wants(err, why)
+			w.gate.open()
 			for db.Stats().ReadWrite == 0 { // the answer comes all the same
 				w.ok(db.Ping(w.ctx))
 			}
@@ -53,6 +55,7 @@ func TestWaitFailsAtEachCall(t *testing.T) {
 			w.ok(err)
 			err = db.View(w.ctx, func(tx *client.Tx) error { _, err := tx.Read(1 << 20); return err })
 			w.wants(err, why)
+			w.gate.open()
 			if got := w.get(db, 1); got != "x" { // the late answer does no harm
 				t.Errorf("read %q", got)
 			}
@@ -77,7 +80,11 @@ func failingWait(t *testing.T, w *world, n int, why error) client.Connect {
 				if waits++; waits == n {
 					return why
 				}
-				return real.Await(ctx, c, limit)
+				err := real.Await(ctx, c, limit)
+				if waits == n-1 {
+					w.gate.close() // the answer that is no longer waited for comes later
+				}
+				return err
 			}).AnyTimes()
 		return tr, nil
 	}

@@ -59,8 +59,10 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 	}
 	if !first {
 		c.stats.Reconnects++
-		if left := c.store == (occ.StoreID{}); left && c.changed != nil {
-			c.changed.Is, c.changed.Stable = m.Store, m.Stable
+		if c.store == (occ.StoreID{}) { // the client has left its store already
+			if c.changed != nil {
+				c.changed.Is, c.changed.Stable = m.Store, m.Stable
+			}
 		} else if m.Store != c.store || m.Stable < c.glub {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
