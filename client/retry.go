@@ -5,6 +5,10 @@ import (
 	"time"
 )
 
+// urgentAttempt is the attempt of Update from which on its commit is urgent: if
+// it loses once more, the server reserves what it read for the next attempt.
+const urgentAttempt = 8
+
 // Bounds of the pause before a transaction is run again. The first retry
 // comes at once: a conflict reply comes when the winner's writes can be read.
 const (

@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"errors"
+
+	"github.com/tidemark/tidemark/occ"
 )
 
 // View runs fn in a read-only transaction. It may run again from the start:
@@ -15,7 +17,8 @@ func (db *DB) View(ctx context.Context, fn func(*Tx) error, opts ...TxOption) er
 
 // Update runs fn in a read/write transaction and commits it. After a conflict
 // it runs fn again, after a growing random pause, up to Options.MaxAttempts
-// times in all; so fn must have no effects that matter before Update returns
+// times in all; from the eighth run on it asks the server to hold back other
+// clients' commits to what it read, for a moment, should it lose again; so fn must have no effects that matter before Update returns
 // nil. If fn returns an error of its own, nothing is written and Update
 // returns it.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error, opts ...TxOption) error {
@@ -24,7 +27,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error, opts ...TxOption) 
 
 func (db *DB) run(ctx context.Context, view bool, fn func(*Tx) error, opts []TxOption) error {
 	for attempt := 1; ; attempt++ {
-		err := db.attempt(ctx, view, fn, opts)
+		err := db.attempt(ctx, view, !view && attempt >= urgentAttempt, fn, opts)
 		if err == nil {
 			return nil
 		}
@@ -36,6 +39,9 @@ func (db *DB) run(ctx context.Context, view bool, fn func(*Tx) error, opts []TxO
 		if attempt >= db.opts.MaxAttempts {
 			return err
 		}
+		if attempt >= urgentAttempt && aborted.Reason == occ.AbortConflict {
+			continue // what it read may be reserved, but not for long
+		}
 		if err := db.pause(ctx, attempt); err != nil {
 			return err
 		}
@@ -43,12 +49,17 @@ func (db *DB) run(ctx context.Context, view bool, fn func(*Tx) error, opts []TxO
 }
 
 // attempt is one run of fn with its commit.
-func (db *DB) attempt(ctx context.Context, view bool, fn func(*Tx) error, opts []TxOption) error {
+func (db *DB) attempt(ctx context.Context, view, urgent bool, fn func(*Tx) error, opts []TxOption) error {
 	tx, err := db.begin(ctx, view, opts)
 	if err != nil {
 		return err
 	}
 	tx.managed = true
+	if urgent {
+		db.mu.Lock()
+		tx.t.Urgent()
+		db.mu.Unlock()
+	}
 	ended := false
 	defer func() {
 		if !ended { // fn panicked

@@ -25,7 +25,8 @@ func (tx *Tx) aborted() {
 }
 
 // Context returns a context that is cancelled when the transaction ends, at
-// once if it is aborted because of a conflict. Its parent is the one that the
+// once if it is aborted because of a conflict (which an urgent attempt of
+// Update is when it commits). Its parent is the one that the
 // transaction was begun with.
 func (tx *Tx) Context() context.Context {
 	tx.db.mu.Lock()

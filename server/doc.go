@@ -11,7 +11,7 @@
 // The connection's writer sends everything else, all that is queued in one
 // write. The log writer makes one group at a time durable while the next one
 // forms; then it is the owner for as long as applying takes. A third kind
-// tells the core the time once a second. Serve runs on its caller's goroutine.
+// tells the core the time four times a second. Serve runs on its caller's goroutine.
 //
 // Nobody waits for a disk or a network as the owner.
 //

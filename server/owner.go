@@ -15,8 +15,8 @@ import (
 )
 
 // slowTick bounds the time between two moments at which the core is told the
-// time.
-const slowTick = time.Second
+// time: it also bounds how long a reservation outlives core.ReservationTime.
+const slowTick = 250 * time.Millisecond
 
 // tick is how often the core is told the time: often enough for heartbeats to
 // be at most half as late again.

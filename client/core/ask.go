@@ -68,7 +68,7 @@ func (c *Core) Ask(t *Tx, ids []occ.BlockID, now time.Duration) {
 	}
 	c.settle(t)
 	at := occ.Latest
-	if t.readOnly {
+	if t.atSnapshot() {
 		at = t.snap.AskAt()
 	}
 	own := false

@@ -64,7 +64,7 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 	reads, writes := t.readSet(), c.writeSet(t)
 	t.commit = &wire.Commit{
 		Req: r.number, Seq: r.seq, Acked: c.commits.acked,
-		Digest: wire.CommitDigest(reads, writes), Reads: reads, Writes: writes,
+		Digest: wire.CommitDigest(reads, writes), Urgent: t.urgent, Reads: reads, Writes: writes,
 	}
 	c.send(r, t.commit)
 }

@@ -83,7 +83,8 @@ func (c *Core) closeIf(it wire.Item, to occ.Timestamp, reason occ.AbortReason) {
 }
 
 // close ends the open version v at to. Running transactions that read it
-// learn of it: a read-only one narrows its range, a read/write one aborts.
+// learn of it: a read-only one narrows its range, a read/write one aborts,
+// or goes on without a chance if it is urgent.
 func (c *Core) close(v *version, to occ.Timestamp, reason occ.AbortReason) {
 	v.To = to
 	if v.pins == 0 {
@@ -96,7 +97,11 @@ func (c *Core) close(v *version, to occ.Timestamp, reason occ.AbortReason) {
 	for t := c.running.next; t != &c.running; {
 		next := t.next
 		if !t.readOnly && t.state == Running && t.seen(v.block) == v {
-			c.abort(t, reason, []occ.Read{{Block: v.block, From: to}})
+			if t.urgent {
+				c.doom(t)
+			} else {
+				c.abort(t, reason, []occ.Read{{Block: v.block, From: to}})
+			}
 		}
 		t = next
 	}

@@ -32,7 +32,7 @@ func (c *Core) Read(t *Tx, b occ.BlockID) (data []byte, ok bool) {
 
 // lookup finds the version of b that t may read, in the cache.
 func (c *Core) lookup(t *Tx, b occ.BlockID) *version {
-	if !t.readOnly {
+	if !t.atSnapshot() {
 		return c.cache.open(b)
 	}
 	if !t.loKnown {
@@ -71,7 +71,7 @@ func (c *Core) arrived(t *Tx, v *version) {
 	if t.seen(v.block) != nil {
 		return
 	}
-	if !t.readOnly {
+	if !t.atSnapshot() {
 		if v.To == occ.Open {
 			c.admit(t, v)
 		}

@@ -145,6 +145,10 @@ func (c *Core) receiveRead(m *wire.ReadReply) error {
 			if t.state != Running {
 				continue
 			}
+			if got[i] == nil && t.doomed {
+				c.abort(t, occ.AbortActive, nil) // so old is what it reads
+				continue
+			}
 			if got[i] == nil {
 				t.gone = true
 			} else {

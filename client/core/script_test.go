@@ -43,9 +43,10 @@ type scriptClient struct {
 	s    *script
 	conn server.ConnID
 	*core.Core
-	up   []wire.Message // sent, not yet at the server
-	down []wire.Message // sent by the server, not yet here
-	sent map[wire.Type]int
+	up         []wire.Message // sent, not yet at the server
+	down       []wire.Message // sent by the server, not yet here
+	sent       map[wire.Type]int
+	urgentSent int // commits
 
 	reconnects int
 }
@@ -213,6 +214,9 @@ func (s *script) together(clients ...*scriptClient) {
 func (c *scriptClient) collect() {
 	for _, m := range c.TakeMessages() {
 		c.sent[m.Type()]++
+		if m, ok := m.(*wire.Commit); ok && m.Urgent {
+			c.urgentSent++
+		}
 		c.up = append(c.up, c.s.overTheWire(m))
 	}
 }

@@ -44,6 +44,8 @@ type Tx struct {
 	loKnown  bool
 	gone     bool // a version it asked for has left the retention window
 	recorded bool
+	urgent   bool // asks the server to hold others back if it loses again
+	doomed   bool // urgent, and a version that it read has been superseded
 
 	// A read-only transaction:
 	snap    occ.Snapshot
@@ -131,6 +133,28 @@ func (t *Tx) SetWaker(w Waker) { t.waker = w }
 // by anything but its owner. It must not block and must not call the Core.
 func (t *Tx) OnAbort(f func()) { t.onAbort = f }
 
+// Urgent marks a read/write transaction that lost several times; call it right
+// after Begin. Its commit asks the server to hold others back if it conflicts
+// again. So that the server learns of its whole read set, it runs on when a
+// version in that is superseded: from then on it reads at the newest timestamp
+// at which all that it read is valid, as a read-only transaction does.
+func (t *Tx) Urgent() { t.urgent = true }
+
+// atSnapshot reports whether t reads within the range of its snapshot, and not
+// always the newest version.
+func (t *Tx) atSnapshot() bool { return t.readOnly || t.doomed }
+
+// doom makes t, which will hardly commit any more, go on at a snapshot.
+func (c *Core) doom(t *Tx) {
+	if t.doomed {
+		return // what closes later ends later
+	}
+	t.doomed, t.loKnown = true, true
+	for _, v := range t.reads {
+		t.snap.Admit(v.Interval)
+	}
+}
+
 // Begin starts a transaction at local time now and puts it into t, which the
 // caller allocated. A read-only one may run at most epsilon in the past;
 // Unbounded lets it run anywhere.
@@ -215,7 +239,7 @@ func (c *Core) admit(t *Tx, v *version) {
 			t.readIndex[r.block] = r
 		}
 	}
-	if t.readOnly {
+	if t.atSnapshot() {
 		t.snap.Admit(v.Interval)
 	}
 }

@@ -118,10 +118,11 @@ func (d *decoder) hello() Message {
 func (d *decoder) commit() Message {
 	m := &Commit{Req: d.req()}
 	flags := d.byte("flags")
-	if flags&^(flagResend|flagRanges) != 0 {
+	if flags&^(flagResend|flagRanges|flagUrgent) != 0 {
 		d.fail("flags", "unknown flag")
 	}
 	m.Resend = flags&flagResend != 0
+	m.Urgent = flags&flagUrgent != 0
 	m.Seq = d.uvarint("sequence number")
 	m.Acked = d.below("acknowledged", m.Seq)
 	m.Digest = d.uint32("digest")

@@ -54,8 +54,8 @@
 //	2 Ping      request
 //	3 Read      request, read items
 //	4 Commit    request, flags u8 (1: sent before, 2: some write is of
-//	            ranges), seq uvarint, acked below seq, digest u32, read set,
-//	            write set
+//	            ranges, 4: urgent), seq uvarint, acked below seq,
+//	            digest u32, read set, write set
 //	5 Validate  request, read set
 //	6 Lease     request, count uvarint
 //	7 Status    request
@@ -125,7 +125,8 @@
 //
 // Entries keep the order in which they were given. The digest of a Commit is
 // the CRC-32C of all its bytes after the digest: both sets with their counts.
-// If flag 2 is set, a byte of value 2 is put before them.
+// If flag 2 is set, a byte of value 2 is put before them. The other flags do
+// not change it.
 //
 // # Read items
 //

@@ -13,6 +13,7 @@ const magic = "TDMK"
 const (
 	flagResend = 1
 	flagRanges = 2 // each write says whether it is a whole block or ranges of one
+	flagUrgent = 4
 )
 
 func appendBody(b []byte, m Message) []byte {
@@ -37,6 +38,9 @@ func appendBody(b []byte, m Message) []byte {
 		}
 		if hasRanges(m.Writes) {
 			flags |= flagRanges
+		}
+		if m.Urgent {
+			flags |= flagUrgent
 		}
 		b = append(b, flags)
 		b = binary.AppendUvarint(b, m.Seq)

@@ -144,7 +144,7 @@ var generators = map[Type]func(*rand.Rand) Message{
 	},
 	TypeCommit: func(r *rand.Rand) Message {
 		m := &Commit{
-			Req: request(r), Seq: number(r), Acked: number(r), Resend: r.IntN(2) == 0, Reads: readSet(r),
+			Req: request(r), Seq: number(r), Acked: number(r), Resend: r.IntN(2) == 0, Urgent: r.IntN(2) == 0, Reads: readSet(r),
 			Writes: list(r, func() occ.Write { return randomWrite(r) }),
 		}
 		m.Digest = CommitDigest(m.Reads, m.Writes)

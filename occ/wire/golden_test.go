@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,11 @@ var examples = []Message{
 			{Block: 8, Data: []byte("tide")}, {Block: 9, Ranges: []occ.Range{{Off: 200, Data: []byte{0, 1, 0}}}},
 		},
 	},
+	&Commit{
+		Req: 8, Seq: 11, Acked: 8, Digest: 0xf2e5d04e, Urgent: true,
+		Reads:  []occ.Read{{Block: 7, From: 200}, {Block: 8, From: 200}},
+		Writes: []occ.Write{{Block: 8, Data: []byte("tide")}, {Block: 7}},
+	},
 	&Validate{Req: 6, Reads: []occ.Read{{Block: 1 << 40, From: 1}}},
 	&Lease{Req: 7, Count: 4096},
 	&Status{Req: 8},
@@ -72,13 +78,12 @@ var examples = []Message{
 }
 
 func TestGolden(t *testing.T) {
-	seen := map[Type]bool{}
+	seen := map[Type]int{}
 	for _, m := range examples {
 		name := strings.ToLower(m.Type().String())
-		if seen[m.Type()] {
-			name += "2"
+		if seen[m.Type()]++; seen[m.Type()] > 1 {
+			name += strconv.Itoa(seen[m.Type()])
 		}
-		seen[m.Type()] = true
 		path := filepath.Join("testdata", name+".hex")
 		frame := Append(nil, m)
 		if *update {
@@ -105,7 +110,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	for _, typ := range sortedTypes() {
-		if !seen[typ] {
+		if seen[typ] == 0 {
 			t.Errorf("%v has no checked-in bytes", typ)
 		}
 	}

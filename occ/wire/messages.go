@@ -83,13 +83,15 @@ type ReadItem struct {
 // the commits of a session from 1, without gaps; Acked says that the answers
 // to all numbers up to it have arrived. Digest is the CRC-32C of the encoded
 // read and write sets (see CommitDigest). Resend marks a commit that was
-// sent before on an earlier connection.
+// sent before on an earlier connection. Urgent says that the transaction has
+// lost several times: if it conflicts again, the server may hold others back.
 type Commit struct {
 	Req    uint64
 	Seq    uint64
 	Acked  uint64
 	Digest uint32
 	Resend bool
+	Urgent bool
 	Reads  []occ.Read
 	Writes []occ.Write
 }

@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		"number without end":         {"\x02\xff", "request"},
 		"bytes behind":               {"\x02\x01\x00", "end"},
 		"magic":                      {"\x01\x01HTTP", "magic"},
-		"commit flag":                {"\x04\x01\x04", "flags"},
+		"commit flag":                {"\x04\x01\x08", "flags"},
 		"read set of 2^40":           {"\x05\x01\x80\x80\x80\x80\x80\x20", "reads"},
 		"read set longer than frame": {"\x05\x01\x05\x00\x00", "reads"},
 		"items longer than frame":    {"\x03\x01\xfc\x07\x00", "items"},

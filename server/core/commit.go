@@ -9,11 +9,9 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// commit validates a read/write transaction (section 7) and queues it for the
-// log. Its number is looked at before anything else, so that whatever becomes
-// of it, it is judged at most once.
+// commit handles a read/write transaction: it is decided now, or held back for
+// a transaction that lost too often.
 func (c *Core) commit(cn *conn, m *wire.Commit) {
-	s := cn.session
 	switch {
 	case m.Digest != wire.CommitDigest(m.Reads, m.Writes):
 		c.reject(cn, m.Req, wire.CodeMalformed, "a commit's digest does not match its content")
@@ -31,6 +29,17 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 		c.sequenceError(cn, m.Req, "impossible sequence numbers")
 		return
 	}
+	if !c.hold(cn, m) {
+		c.decide(cn, m)
+		c.decided(cn.session, m.Urgent)
+	}
+}
+
+// decide validates a read/write transaction (section 7) and queues it for the
+// log. Its number is looked at before anything else, so that whatever becomes
+// of it, it is judged at most once.
+func (c *Core) decide(cn *conn, m *wire.Commit) {
+	s := cn.session
 	s.trim(min(m.Acked, s.next-1))
 	switch {
 	case m.Seq < s.next:
@@ -61,6 +70,9 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 	}
 	if changed := c.versions.Validate(m.Reads); changed != nil {
 		c.conflict(o, changed)
+		if m.Urgent {
+			c.fair.lost(s, m.Reads, changed)
+		}
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)

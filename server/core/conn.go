@@ -47,8 +47,9 @@ func (c *Core) Connect(id ConnID) {
 	c.conns[id] = cn
 }
 
-// Disconnect forgets a connection: its registrations and parked reads. Its
-// session stays, and commits that it sent still commit. A connection that the
+// Disconnect forgets a connection: its registrations, parked reads, and the
+// commits that are held back. Its session stays, and all other commits that it
+// sent still commit. A connection that the
 // core does not know is ignored.
 func (c *Core) Disconnect(id ConnID) {
 	if cn := c.conns[id]; cn != nil {
@@ -64,6 +65,7 @@ func (c *Core) forget(cn *conn) {
 	cn.state = connGone
 	c.slots[cn.slot] = nil
 	delete(c.conns, cn.id)
+	c.release(cn)
 }
 
 // Reject ends a connection whose bytes made no sense: it is told why, with

@@ -31,6 +31,7 @@ type Core struct {
 	reads     map[LoadID]*parkedRead
 	lastLoad  LoadID
 	conflicts []*outcome // conflicts with transactions that are not yet applied
+	fair      fairness
 
 	queue   []step          // what waits for the log, oldest first
 	flight  int             // how many of queue are in the group under way
@@ -83,7 +84,7 @@ func (c *Core) Start(now time.Duration) {
 }
 
 // Tick tells the time, counted from any fixed moment; it drives retention and
-// heartbeats. Once a second is enough. Time that runs backwards is ignored.
+// heartbeats, and ends a reservation (see fairness). Time that runs backwards is ignored.
 func (c *Core) Tick(now time.Duration) {
 	c.now = max(c.now, now)
 	if !c.cfg.ExternalClock {
@@ -94,11 +95,16 @@ func (c *Core) Tick(now time.Duration) {
 			c.send(cn, &wire.Pong{})
 		}
 	}
+	c.expire()
 }
 
-// Stop makes the core refuse all further requests. What is queued for the log
-// still commits and is answered; Idle says when that is done.
-func (c *Core) Stop() { c.stopping = true }
+// Stop makes the core refuse all further requests. Commits that are held back
+// are validated now. What is queued for the log still commits and is answered;
+// Idle says when that is done.
+func (c *Core) Stop() {
+	c.stopping = true
+	c.letGo()
+}
 
 // Idle reports whether nothing waits for the log.
 func (c *Core) Idle() bool { return len(c.queue) == 0 }

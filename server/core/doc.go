@@ -62,7 +62,9 @@
 //  9. Stable never decreases.
 //  10. Every queue has a limit: reads and leases under way per connection,
 //     resends waiting per commit, commits per session, sessions, holders per
-//     connection, bytes of values.
+//     connection, bytes of values, commits held back. A commit is held back
+//     at most once, and for no longer than ReservationTime and two Ticks (see
+//     fairness).
 //
 // # Three numbers
 //

@@ -148,6 +148,13 @@ func (s *scripted) run(words []string) {
 		w.holdLoad = true
 	case "release":
 		w.release()
+	case "flood": // "flood c2 3 256 x=a": commits 3 to 258, without their effects
+		w.trace = nil
+		for i := range number(words[3]) {
+			seq := strconv.FormatUint(uint64(number(words[2])+i), 10)
+			w.receive(connID(words[1]), s.message([]string{words[1], "commit", seq, "w:" + words[4]}))
+		}
+		w.trace = s.print
 	case "tick":
 		w.core.Tick(lo.Must(time.ParseDuration(words[1])))
 		w.pump()
@@ -244,6 +251,7 @@ func (s *scripted) commit(req uint64, args []string) wire.Message {
 			m.Acked = uint64(number(n))
 		}
 		m.Resend = m.Resend || a == "resend"
+		m.Urgent = m.Urgent || a == "urgent"
 		if a == "baddigest" {
 			m.Digest++
 		}

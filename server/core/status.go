@@ -12,6 +12,7 @@ type counters struct {
 	deprecations, dropped                  uint64
 	groups, groupBytes                     uint64
 	recovered                              uint64
+	reservations, held                     uint64
 	holders                                int64
 	received, sent                         [typeCount]uint64
 }
@@ -51,6 +52,8 @@ func (c *Core) status() []wire.Counter {
 		{Name: "groups", Value: n.groups},
 		{Name: "group_bytes", Value: n.groupBytes},
 		{Name: "commits_recovered", Value: n.recovered},
+		{Name: "reservations", Value: n.reservations},
+		{Name: "held", Value: n.held},
 		{Name: "stable", Value: uint64(c.versions.Stable())},
 		{Name: "horizon", Value: uint64(c.versions.Horizon())},
 		{Name: "connections", Value: uint64(len(c.conns))},

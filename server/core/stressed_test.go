@@ -99,6 +99,7 @@ func (s *stressed) step() {
 		case 1, 2:
 			s.core.Disconnect(c.conn)
 			delete(s.streams, c.conn)
+			s.pump()
 			c.conn, c.open = 0, false
 		}
 	default:
@@ -165,7 +166,7 @@ func (s *stressed) request(c *stressClient) {
 		for c.acked+1 < c.seq && c.answer[c.acked+1] {
 			c.acked++
 		}
-		m.Acked = c.acked
+		m.Acked, m.Urgent = c.acked, s.rng.IntN(3) == 0
 		a := attempt{c.session, c.seq}
 		kept := *m
 		s.commits[a] = &kept
