@@ -144,12 +144,12 @@ func (db *DB) flush() {
 
 // query sends a request outside any transaction and waits for its answer, on
 // the next connection if this one is lost.
-func (db *DB) query(ctx context.Context, ask func(core.Waker, time.Duration) *core.Query) (wire.Message, error) {
+func (db *DB) query(ctx context.Context, noWait bool, ask func(core.Waker, time.Duration) *core.Query) (wire.Message, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	call := db.tr.NewCall()
 	for {
-		if err := db.awaitServer(ctx, call); err != nil {
+		if err := db.awaitServer(ctx, call, noWait); err != nil {
 			return nil, err
 		}
 		q := ask(call, db.clock())
@@ -165,7 +165,7 @@ func (db *DB) query(ctx context.Context, ask func(core.Waker, time.Duration) *co
 func (db *DB) answer(ctx context.Context, call Call, q *core.Query) (wire.Message, error) {
 	db.flush()
 	for !q.Done() {
-		if err := db.await(ctx, call, 0); err != nil {
+		if err := db.await(ctx, call, 0); err != nil && !q.Done() {
 			return nil, err
 		}
 	}
@@ -182,13 +182,13 @@ func (db *DB) await(ctx context.Context, call Call, limit time.Duration) error {
 
 // Ping makes one round trip to the server.
 func (db *DB) Ping(ctx context.Context) error {
-	_, err := db.query(ctx, db.core.Ping)
+	_, err := db.query(ctx, db.opts.NoWait, db.core.Ping)
 	return err
 }
 
 // ServerStatus returns the server's counters by name.
 func (db *DB) ServerStatus(ctx context.Context) (map[string]uint64, error) {
-	m, err := db.query(ctx, db.core.Status)
+	m, err := db.query(ctx, db.opts.NoWait, db.core.Status)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (db *DB) ServerStatus(ctx context.Context) (map[string]uint64, error) {
 // SetServerClock moves the retention clock of a server that was started with
 // an external clock, for replays in trace time.
 func (db *DB) SetServerClock(ctx context.Context, at time.Duration) error {
-	_, err := db.query(ctx, func(w core.Waker, now time.Duration) *core.Query {
+	_, err := db.query(ctx, db.opts.NoWait, func(w core.Waker, now time.Duration) *core.Query {
 		return db.core.Clock(w, at, now)
 	})
 	return err
@@ -211,13 +211,17 @@ func (db *DB) SetServerClock(ctx context.Context, at time.Duration) error {
 // CreateRange leases n consecutive block ids that nobody else gets, and
 // returns the first. Their content is zeros until written.
 func (db *DB) CreateRange(ctx context.Context, n uint64) (occ.BlockID, error) {
+	return db.createRange(ctx, n, db.opts.NoWait)
+}
+
+func (db *DB) createRange(ctx context.Context, n uint64, noWait bool) (occ.BlockID, error) {
 	if n == 0 {
 		return 0, errors.New("a range of no blocks")
 	}
 	if err := checkLimit("block range", n, db.Limits().LeaseBlocks); err != nil {
 		return 0, err
 	}
-	m, err := db.query(ctx, func(w core.Waker, now time.Duration) *core.Query {
+	m, err := db.query(ctx, noWait, func(w core.Waker, now time.Duration) *core.Query {
 		return db.core.Lease(w, n, now)
 	})
 	if err != nil {

@@ -107,3 +107,47 @@ func TestRefusedBeforeTheHello(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+// A hello whose wait ends just as the welcome has come is welcomed: there is
+// one connection, and it keeps the client coherent.
+func TestWelcomeAsTheWaitEnds(t *testing.T) {
+	w := newWorld(t, server.Options{})
+	connections := 0
+	w.connect = func(o client.Options) (*client.DB, error) {
+		return client.Open(w.ctx, func(ctx context.Context, r client.Receiver) (client.Transport, error) {
+			connections++
+			real, err := client.LocalPipe(gatedBackend{w.srv, w.gate})(ctx, r)
+			if err != nil || connections != 2 {
+				return real, err
+			}
+			return &lateTransport{Transport: real}, nil
+		}, o)
+	}
+	db := w.open(client.Options{})
+	id := w.create(db, "x")[0]
+	w.gate.cut()
+	for db.Stats().Reconnects == 0 {
+		w.ok(w.ctx.Err())
+	}
+	if got := w.get(db, id); got != "x" {
+		t.Fatalf("read %q", got)
+	}
+	w.set(db, id, "y")
+	if got := w.get(db, id); got != "y" || connections != 2 {
+		t.Fatalf("read %q over %d connections", got, connections)
+	}
+}
+
+// lateTransport says that the first wait has failed, although it has not.
+type lateTransport struct {
+	client.Transport
+	waits int
+}
+
+func (l *lateTransport) Await(ctx context.Context, c client.Call, limit time.Duration) error {
+	err := l.Transport.Await(ctx, c, limit)
+	if l.waits++; l.waits == 1 {
+		return errors.New("too late")
+	}
+	return err
+}

@@ -68,35 +68,42 @@ func (c *connection) Lost(cause error) {
 	}
 }
 
-// open makes a connection and has the server welcome the client on it.
+// open makes a connection and has the server welcome the client on it. After
+// an error nothing of the attempt is left, and nobody else will reconnect.
 func (db *DB) open(ctx context.Context) error {
 	conn := &connection{db: db}
 	db.mu.Lock()
+	if db.conn != nil { // whatever it vouched for ends here
+		db.core.Disconnect()
+	}
 	db.conn = conn // a server may refuse the connection before it is asked
 	db.mu.Unlock()
 	tr, err := db.connect(ctx, conn)
-	if err != nil {
-		return err
-	}
 	db.mu.Lock()
-	old := db.tr
-	db.tr = tr
-	err = core.ErrOffline
-	if db.conn == conn {
-		call := tr.NewCall()
-		_, err = db.answer(ctx, call, db.core.Hello(call, db.clock()))
-	}
-	if errors.Is(err, core.ErrOffline) {
+	var old Transport
+	switch {
+	case err != nil:
+	case db.conn != conn:
 		err = db.lost
+	default:
+		old, db.tr = db.tr, tr
+		call := tr.NewCall()
+		if _, err = db.answer(ctx, call, db.core.Hello(call, db.clock())); errors.Is(err, core.ErrOffline) {
+			err = db.lost
+		}
+	}
+	if err != nil && db.conn == conn {
+		db.conn = nil // so that its end starts nothing
+		db.core.Disconnect()
 	}
 	db.mu.Unlock()
 	if old != nil {
-		err = errors.Join(err, old.Close())
+		old.Close() // it has ended; how does not matter any more
 	}
-	if err != nil {
-		return errors.Join(err, tr.Close())
+	if err != nil && tr != nil {
+		tr.Close()
 	}
-	return nil
+	return err
 }
 
 // reconnect replaces a lost connection. It tries until the DB is closed or
@@ -126,7 +133,7 @@ func (db *DB) reconnect() {
 
 // awaitServer waits until there is a connection on which the server has
 // welcomed the client. The caller holds mu, which is released meanwhile.
-func (db *DB) awaitServer(ctx context.Context, call Call) error {
+func (db *DB) awaitServer(ctx context.Context, call Call, noWait bool) error {
 	for {
 		switch {
 		case db.closed:
@@ -135,7 +142,7 @@ func (db *DB) awaitServer(ctx context.Context, call Call) error {
 			return &StoreChangedError{*db.core.Changed()}
 		case db.core.Online():
 			return nil
-		case db.opts.NoBackground || db.opts.NoWait:
+		case db.opts.NoBackground || noWait:
 			return db.disconnected()
 		}
 		db.core.AwaitServer(call)

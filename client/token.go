@@ -64,10 +64,10 @@ func (e *TokenError) Error() string {
 
 // reachToken makes sure that the DB knows the store up to the token. The
 // caller holds mu, which is released meanwhile.
-func (db *DB) reachToken(ctx context.Context, t Token) error {
+func (db *DB) reachToken(ctx context.Context, t Token, noWait bool) error {
 	if t.Store == db.core.Store() && t.At > db.core.GLUB() {
 		db.mu.Unlock()
-		err := db.Ping(ctx)
+		_, err := db.query(ctx, noWait, db.core.Ping)
 		db.mu.Lock()
 		if err != nil {
 			return err

@@ -65,19 +65,22 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if token != nil {
+		if err := db.reachToken(ctx, *token, tx.noWait); err != nil {
+			return nil, err
+		}
+	}
 	if db.closed {
 		return nil, ErrClosed
+	}
+	if change := db.core.Changed(); change != nil {
+		return nil, &StoreChangedError{*change}
 	}
 	if !local && db.opts.NoBackground && !db.core.Online() {
 		return nil, db.disconnected()
 	}
 	if db.core.Running() >= MaxTransactions {
 		return nil, &LimitError{Name: "running transactions", Limit: MaxTransactions, Value: MaxTransactions + 1}
-	}
-	if token != nil {
-		if err := db.reachToken(ctx, *token); err != nil {
-			return nil, err
-		}
 	}
 	db.core.Begin(&tx.t, local, epsilon, now)
 	if token != nil {

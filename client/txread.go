@@ -91,7 +91,7 @@ func (tx *Tx) reach() (online bool, err error) {
 	if (tx.noWait || db.opts.NoBackground) && !db.closed && db.core.Changed() == nil {
 		return false, tx.unreachable()
 	}
-	if err := db.awaitServer(tx.ctx, tx.call); err != nil {
+	if err := db.awaitServer(tx.ctx, tx.call, tx.noWait); err != nil {
 		if tx.ctx.Err() != nil {
 			db.core.Abort(&tx.t)
 		}

@@ -74,5 +74,5 @@ func (tx *Tx) CreateRange(n uint64) (occ.BlockID, error) {
 	if tx.view {
 		return 0, ErrReadOnly
 	}
-	return tx.db.CreateRange(tx.ctx, n)
+	return tx.db.createRange(tx.ctx, n, tx.noWait)
 }

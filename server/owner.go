@@ -143,24 +143,27 @@ func gravity(err error) slog.Level {
 // Messages are queued when all are known, so that each connection has as much
 // as possible to send at once.
 func (s *Server) carryOut(own *conn) {
-	for {
-		effects := s.core.Take()
-		if len(effects) == 0 {
-			break
+	for more := true; more; {
+		for effects := s.core.Take(); len(effects) > 0; effects = s.core.Take() {
+			for _, e := range effects {
+				s.do(e)
+			}
 		}
-		for _, e := range effects {
-			s.do(e)
+		more = false
+		for _, c := range s.dirty {
+			if !c.queue.push(c.outgoing, c != own) {
+				s.overflow(c)
+				more = true // the core may have let go of something
+			}
+			clear(c.outgoing)
+			c.outgoing = c.outgoing[:0]
+		}
+		clear(s.dirty)
+		s.dirty = s.dirty[:0]
+		if more {
+			s.core.Flush()
 		}
 	}
-	for _, c := range s.dirty {
-		if !c.queue.push(c.outgoing, c != own) {
-			s.overflow(c)
-		}
-		clear(c.outgoing)
-		c.outgoing = c.outgoing[:0]
-	}
-	clear(s.dirty)
-	s.dirty = s.dirty[:0]
 }
 
 func (s *Server) do(e core.Effect) {

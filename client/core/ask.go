@@ -32,6 +32,7 @@ type request struct {
 	query   *Query
 	lease   uint64 // wire.Lease: how many ids
 	seq     uint64 // wire.Commit: its number in the session
+	resend  bool   // wire.Commit: it was sent before
 }
 
 // send queues m, which must carry c.nextReq as its number, and remembers r.

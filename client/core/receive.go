@@ -52,7 +52,17 @@ func (c *Core) Receive(m wire.Message) error {
 			return refusal
 		}
 		return c.reply(m.Req, m.Stable, m, func(r *request) error {
-			c.refused(r, refusal)
+			if !r.resend {
+				c.refused(r, refusal)
+				return nil
+			}
+			// It may have happened, so this is no outcome. If the server is
+			// stopping or busy the next connection asks again.
+			if refusal.Code == wire.CodeStopping || refusal.Code == wire.CodeBusy {
+				return refusal
+			}
+			c.commits.answer(r.seq)
+			c.inDoubt(r.owner)
 			return nil
 		})
 	}

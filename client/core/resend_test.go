@@ -115,6 +115,15 @@ func TestStoreChange(t *testing.T) {
 			}
 			fresh := c.ro(0)
 			fresh.ask(x) // nothing old answers
+			next := uint64(1)
+			if w.Session == (occ.SessionID{1}) {
+				next = 3 // the session goes on with its numbers
+			}
+			c.queueWrite(9, y)
+			c.collect()
+			if m := c.up[len(c.up)-1].(*wire.Commit); m.Seq != next {
+				t.Fatalf("the next commit has number %d, not %d", m.Seq, next)
+			}
 		})
 	}
 }
@@ -129,5 +138,54 @@ func welcome(t *testing.T, c *scriptClient, w wire.Welcome) {
 	c.up = nil
 	if err := c.Receive(&w); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A refusal of a resend says nothing about what became of the commit.
+func TestRefusedResend(t *testing.T) {
+	for code, state := range map[wire.ErrorCode]core.State{
+		wire.CodeStopping: core.Committing, // and asks again
+		wire.CodeBusy:     core.Committing,
+		wire.CodeSequence: core.InDoubt,
+	} {
+		s := faultyScript(t, 1, occ.Faults{}, occ.Faults{})
+		c := s.clients[0]
+		a := c.queueWrite(1, x)
+		c.collect()
+		first := c.up[0].(*wire.Commit)
+		c.disconnect()
+		welcome(t, c, wire.Welcome{Store: occ.StoreID{1}, Session: occ.SessionID{1}})
+		c.collect()
+		again := c.up[0].(*wire.Commit)
+		if !again.Resend || again.Seq != first.Seq {
+			t.Fatalf("%+v", again)
+		}
+		err := c.Receive(&wire.Error{Req: again.Req, Code: code})
+		if (err != nil) != (state == core.Committing) {
+			t.Fatalf("code %d: %v", code, err)
+		}
+		a.is(state)
+	}
+}
+
+// What runs when the client has left its store does not reach the next one.
+func TestLeaveStore(t *testing.T) {
+	s := faultyScript(t, 1, occ.Faults{}, occ.Faults{})
+	c := s.clients[0]
+	c.warm(x)
+	c.disconnect()
+	woken := &scriptTx{}
+	c.AwaitServer(woken)
+	c.LeaveStore()
+	if woken.wakes != 1 || c.Changed() == nil {
+		t.Fatalf("woken %d times, change %v", woken.wakes, c.Changed())
+	}
+	c.Accept()
+	blind := c.rw()
+	blind.writes(x, 1)
+	welcome(t, c, wire.Welcome{Store: occ.StoreID{2}, Session: occ.SessionID{5}})
+	blind.is(core.Aborted)
+	if c.Changed() != nil {
+		t.Fatal("what was accepted is told again")
 	}
 }

@@ -63,6 +63,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 			if c.changed != nil {
 				c.changed.Is, c.changed.Stable = m.Store, m.Stable
 			}
+			c.abortRunning()
 		} else if m.Store != c.store || m.Stable < c.glub {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
@@ -91,7 +92,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 func (c *Core) resend(now time.Duration) {
 	for _, t := range c.inFlight {
 		r := c.newRequest(t, now)
-		r.seq = t.commit.Seq
+		r.seq, r.resend = t.commit.Seq, true
 		again := *t.commit
 		again.Req, again.Acked, again.Resend = r.number, c.commits.acked, true
 		c.stats.Resent++
@@ -104,12 +105,12 @@ func (c *Core) resend(now time.Duration) {
 // store: the client forgets its own, and takes whatever the server has.
 func (c *Core) LeaveStore() {
 	c.discard(&StoreChange{Was: c.store, GLUB: c.glub})
-	c.store = occ.StoreID{}
+	c.store, c.session = occ.StoreID{}, occ.SessionID{}
+	c.wakeAwaiting() // they are to be told
 }
 
-// discard forgets the store: another one has taken its place.
-func (c *Core) discard(why *StoreChange) {
-	c.changed = why
+// abortRunning ends what runs on a store that is no more.
+func (c *Core) abortRunning() {
 	for t := c.running.next; t != &c.running; {
 		next := t.next
 		if t.commit == nil {
@@ -117,11 +118,17 @@ func (c *Core) discard(why *StoreChange) {
 		}
 		t = next
 	}
+}
+
+// discard forgets the store: another one has taken its place.
+func (c *Core) discard(why *StoreChange) {
+	c.changed = why
+	c.abortRunning()
 	for _, t := range c.inFlight {
+		c.commits.answer(t.commit.Seq)
 		c.inDoubt(t)
 	}
 	c.inFlight = nil
-	c.session = occ.SessionID{} // what the server issued is a new one
 	c.cache = newCache(c.cfg.CacheBytes, &c.stats)
 	c.glub, c.floor = 0, 0
 	c.syncs.clear()
