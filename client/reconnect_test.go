@@ -308,6 +308,43 @@ func (r refusing) ServeConn(c net.Conn) error {
 	return r.gatedBackend.ServeConn(c)
 }
 
+// A transaction that was asked not to wait does not, whatever it needs the
+// server for, while others of the same DB would.
+func TestNoWait(t *testing.T) {
+	w := newWorld(t, server.Options{})
+	var refuse atomic.Bool
+	w.connect = func(o client.Options) (*client.DB, error) {
+		return client.Local(refusing{gatedBackend{w.srv, w.gate}, &refuse}, o)
+	}
+	db := w.open(client.Options{})
+	id := w.create(db, "x")[0]
+	running := w.begin(db)
+	w.sees(running, id, "x")
+	refuse.Store(true)
+	w.gate.cut()
+	<-running.Context().Done()
+	read := func(tx *client.Tx) error { _, err := tx.Read(id); return err }
+	ahead := db.Token()
+	ahead.At += 100
+	_, token := db.BeginView(w.ctx, client.NoWait(), client.After(ahead))
+	for name, err := range map[string]error{
+		"view":   db.View(w.ctx, read, client.NoWait()),
+		"update": db.Update(w.ctx, read, client.NoWait()),
+		"range": db.Update(w.ctx, func(tx *client.Tx) error {
+			_, err := tx.CreateRange(4)
+			return err
+		}, client.NoWait()),
+		"token": token,
+	} {
+		if !errors.Is(err, client.ErrDisconnected) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.wants(db.View(w.ctx, read, client.NoWait()), client.ErrStale)
+	refuse.Store(false)
+	w.ok(db.View(w.ctx, read)) // waits for the next connection
+}
+
 // A commit whose connection is lost does not keep waiting if waiting is not
 // wanted.
 func TestCommitWithoutWaiting(t *testing.T) {

@@ -35,7 +35,7 @@ type request struct {
 	resend  bool   // wire.Commit: it was sent before
 }
 
-// send queues m, which must carry c.nextReq as its number, and remembers r.
+// send queues m, which must carry the number of r, and remembers r.
 func (c *Core) send(r *request, m wire.Message) {
 	r.typ = m.Type()
 	c.requests[r.number] = r

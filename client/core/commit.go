@@ -31,8 +31,8 @@ func (n *commitNumbers) answer(seq uint64) {
 
 // Commit ends t. A read-only transaction commits on the spot, whatever now
 // is, and sends nothing (section 5), as does one that neither read nor wrote.
-// Any other is queued for the server at local time now: t is then Committing and t.Waiting() is true until
-// the answer has come.
+// Any other is queued for the server at local time now: t is then Committing
+// and t.Waiting() is true until the answer has come.
 func (c *Core) Commit(t *Tx, now time.Duration) {
 	switch {
 	case t.readOnly:

@@ -25,7 +25,7 @@ const sourcesHelp = `The simulation gives traffic, messages, aborts and stalenes
 
 type benchCmd struct {
 	Traces   []string `arg:"" optional:"" name:"TRACE" help:"Traces to replay. Without any: the bundled NFS sample, and a synthetic load."`
-	Settings []string `default:"occ,2s,100ms,0s" placeholder:"SETTING" help:"Columns of the table, separated by commas (default ${default})."`
+	Settings []string `default:"${settings}" placeholder:"SETTING" help:"Columns of the table, separated by commas (default ${default})."`
 	Only     string   `enum:"both,sim,live" default:"both" placeholder:"KIND" help:"sim: just the simulation. live: just the live replays."`
 	Seed     uint64   `default:"1" placeholder:"N" help:"Seed of the synthetic load (default ${default})."`
 	replayFlags

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/samber/lo"
 
 	"github.com/tidemark/tidemark/bench"
+	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/live"
 	"github.com/tidemark/tidemark/bench/sim"
 )
@@ -43,7 +46,11 @@ type replayFlags struct {
 
 // variables stand for constants in the tags above.
 func variables() kong.Vars {
-	return kong.Vars{"dir": defaultDir, "cpu": bench.DefaultMinCPU.String(), "rounds": fmt.Sprint(bench.DefaultMaxRounds)}
+	settings := lo.Map(exp.Standard(), func(s exp.Setting, _ int) string { return s.String() })
+	return kong.Vars{
+		"dir": defaultDir, "cpu": bench.DefaultMinCPU.String(), "rounds": fmt.Sprint(bench.DefaultMaxRounds),
+		"settings": strings.Join(settings, ","),
+	}
 }
 
 // check refuses values that make no sense. Comparisons are the way round that
