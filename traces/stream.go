@@ -21,6 +21,25 @@ type Input interface {
 	Skipped() (int64, *LineError)
 }
 
+// Finding is something that was counted while a trace was read.
+type Finding struct {
+	// Group is what the finding is listed under, such as "NFS version 3
+	// calls", and Name is what was counted, such as "WRITE".
+	Group string `json:"group"`
+	Name  string `json:"name"`
+	Count int64  `json:"count"`
+	// Odd marks what a sound trace would not have: damage, loss, repetition.
+	Odd bool `json:"odd,omitempty"`
+}
+
+// Reporter is an Input whose format tells more than its operations.
+type Reporter interface {
+	Input
+	// Findings returns what was counted so far and is not zero, in the order
+	// in which it is to be shown. It is complete at the end of the trace.
+	Findings() []Finding
+}
+
 // Slice returns a Stream of the given operations, which it does not copy.
 func Slice(ops []Op) Stream { return &slice{ops} }
 

@@ -43,6 +43,7 @@ var house = []room{
 	{"fsim/replay", []string{"occ/...", "occ", "client/...", "client", "fsim", "traces", "traces/infer"}, "it runs against any server, simulated or real"},
 	{"traces", nil, "an operation names files, not blocks"},
 	{"traces/infer", []string{"traces"}, "transactions are found in the trace alone"},
+	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
 	{"traces/sample", []string{"traces"}, "data"},
 	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
@@ -58,7 +59,7 @@ var house = []room{
 // deciding packages are pure: the same inputs give the same outputs. They must
 // not import what follows.
 var deciding = []string{
-	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer",
+	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs",
 	"bench/exp", "bench/report", "bench/synth",
 }
 
