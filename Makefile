@@ -3,6 +3,7 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 FUZZPKGS  ?= ./...
+FUZZJOBS  ?= 2
 BENCHTIME ?= 1s
 COUNT     ?= 1
 ROUNDS    ?= 50
@@ -37,14 +38,14 @@ chaos:
 	$(GO) test ./bench/chaos -count 1 -v -timeout 60m -run 'Kills|Connections' -rounds $(ROUNDS) -seed $(SEED)
 	$(GO) test ./bench/live -count 1 -v -timeout 60m -run Kills -rounds $(ROUNDS) -seed $(SEED)
 
-# Run every fuzz target of FUZZPKGS for FUZZTIME. Inputs that are new are not minimized, which can take longer than that.
+# Run every fuzz target of FUZZPKGS for FUZZTIME, FUZZJOBS of them side by side, each on one core. Inputs that are
+# new are not minimized, which can take longer than that.
 fuzz:
-	@set -e; for pkg in $$($(GO) list $(FUZZPKGS)); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
-			echo "== $$pkg $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$pkg; \
-		done; \
-	done
+	@set -e; targets=$$(for pkg in $$($(GO) list $(FUZZPKGS)); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do echo "$$pkg $$target"; done; \
+	done); test -n "$$targets"; \
+	echo "$$targets" | xargs -P $(FUZZJOBS) -L 1 sh -c 'echo "== $$0 $$1"; \
+		exec $(GO) test -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x -parallel 1 "$$0"'
 
 # Micro-benchmarks with allocations: "make microbench COUNT=10 > new.txt", then "go tool benchstat old.txt new.txt".
 microbench:

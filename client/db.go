@@ -142,6 +142,16 @@ func (db *DB) flush() {
 	}
 }
 
+// MaxRequests is how many requests of one DB may be unanswered. Those of
+// transactions that were given up count until their answers come, or the
+// connection is lost.
+const MaxRequests = 1 << 17
+
+// room reports whether n more requests may be made.
+func (db *DB) room(n int) error {
+	return checkLimit("requests under way", uint64(db.core.Requests()+n), MaxRequests)
+}
+
 // query sends a request outside any transaction and waits for its answer, on
 // the next connection if this one is lost.
 func (db *DB) query(ctx context.Context, noWait bool, ask func(core.Waker, time.Duration) *core.Query) (wire.Message, error) {
@@ -150,6 +160,9 @@ func (db *DB) query(ctx context.Context, noWait bool, ask func(core.Waker, time.
 	call := db.tr.NewCall()
 	for {
 		if err := db.awaitServer(ctx, call, noWait); err != nil {
+			return nil, err
+		}
+		if err := db.room(1); err != nil {
 			return nil, err
 		}
 		q := ask(call, db.clock())

@@ -5,3 +5,6 @@ var BootClock = processClock.now
 
 // LocalPipe is how Local connects.
 func LocalPipe(b Backend) Connect { return localPipe(b, DefaultSilence) }
+
+// Transport is that of the DB's newest connection.
+func (db *DB) Transport() Transport { return db.tr }

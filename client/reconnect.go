@@ -43,8 +43,8 @@ func (c *connection) Receive(body []byte) error {
 	if _, ok := m.(*wire.Welcome); ok {
 		c.blockSize = db.core.BlockSize()
 		db.lost = nil
-		db.flush() // commits that are sent again, before anything else
 	}
+	db.flush() // commits that are sent again, before anything else, or were held back
 	return nil
 }
 

@@ -102,6 +102,10 @@ func (tx *Tx) commit() error {
 			return tx.failure()
 		}
 	}
+	if err := db.room(1); err != nil {
+		db.core.Abort(&tx.t)
+		return err
+	}
 	db.core.Commit(&tx.t, db.clock())
 	db.flush()
 	for tx.t.Waiting() {

@@ -74,6 +74,9 @@ func (tx *Tx) fetch(ids []occ.BlockID) error {
 	if online, err := tx.reach(); err != nil || !online {
 		return err
 	}
+	if err := db.room(1 + len(ids)/int(db.core.Limits().ReadBlocks)); err != nil {
+		return err
+	}
 	db.core.Ask(&tx.t, ids, db.clock())
 	db.flush()
 	return tx.wait()

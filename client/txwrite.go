@@ -61,6 +61,9 @@ func (tx *Tx) Create() (occ.BlockID, error) {
 		} else if !online {
 			continue
 		}
+		if err := db.room(1); err != nil {
+			return 0, err
+		}
 		db.core.AskIDs(&tx.t, db.clock())
 		db.flush()
 		if err := tx.wait(); err != nil {

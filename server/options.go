@@ -60,7 +60,8 @@ type Options struct {
 	// is dropped; 0 means DefaultWriteTimeout.
 	WriteTimeout time.Duration
 	// QueueBytes and QueueMessages bound what waits to be sent on one
-	// connection; beyond them it is dropped. 0 means the defaults.
+	// connection; beyond them it is dropped. 0 means the defaults. A queue
+	// that is smaller than a frame lowers Limits.ReadBlocks.
 	QueueBytes, QueueMessages int
 
 	// Log, if set, is used instead of a log in Dir, which must then be empty;
@@ -127,10 +128,13 @@ func (o Options) validate() error {
 
 func (o Options) frameBytes() uint64 { return cmp.Or(o.Limits.FrameBytes, wire.MaxFrame) }
 
-// checkBlock checks the block size of the opened store against the frames.
+// checkBlock checks the block size of the opened store against what is sent.
 func (o Options) checkBlock(blockSize int) error {
 	if uint64(blockSize)+minFrame > o.frameBytes() {
 		return &OptionsError{Option: "Limits.FrameBytes", Reason: fmt.Sprintf("too small for blocks of %d bytes", blockSize)}
+	}
+	if uint64(blockSize)+minFrame > uint64(o.QueueBytes) {
+		return &OptionsError{Option: "QueueBytes", Reason: fmt.Sprintf("too small for blocks of %d bytes", blockSize)}
 	}
 	return nil
 }
@@ -143,6 +147,7 @@ func (o Options) core(store occ.StoreID, epoch uint64, blockSize int) core.Confi
 		Retention:     o.Retention,
 		MemoryBytes:   o.MemoryBytes,
 		Limits:        o.Limits,
+		ReplyBytes:    uint64(o.QueueBytes),
 		Heartbeat:     o.Heartbeat,
 		ExternalClock: o.ExternalClock,
 		Faults:        o.Faults,

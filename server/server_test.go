@@ -134,6 +134,7 @@ func TestOpenRefuses(t *testing.T) {
 		"log and dir":    {Options{Dir: t.TempDir(), Log: wal.NewMemory(occ.StoreID{}, 1).Open()}, nil},
 		"large block":    {Options{BlockSize: 1 << 30}, nil},
 		"small frame":    {Options{Limits: wire.Limits{FrameBytes: 10}}, nil},
+		"queue vs block": {Options{QueueBytes: 4096}, nil},
 		"frame vs block": {Options{Limits: wire.Limits{FrameBytes: 4096}}, nil},
 	} {
 		s, err := Open(c.opts)

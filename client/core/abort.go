@@ -28,7 +28,11 @@ func (c *Core) abort(t *Tx, reason occ.AbortReason, blocks []occ.Read) {
 	c.raiseFloorSeen(t)
 	c.record(t)
 	c.end(t)
-	t.waiting = 0
+	if t.waiting > 0 {
+		t.waiting = 0
+		c.abandoned++
+		c.sweep()
+	}
 	if reason != occ.AbortByCaller {
 		if f := t.onAbort; f != nil {
 			t.onAbort = nil

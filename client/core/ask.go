@@ -142,6 +142,28 @@ func (c *Core) askSync(t *Tx, now time.Duration) {
 	c.send(r, &wire.Ping{Req: r.number})
 }
 
+// minSweep is how many abandoned waits are kept at least before a sweep.
+const minSweep = 1024
+
+// sweep takes those who no longer wait off the requests under way, once there
+// are as many of them as there are requests and running transactions. So a
+// silent server does not make abandoned transactions pile up, and the cost of
+// a sweep is spread over those that it removes.
+func (c *Core) sweep() {
+	if c.abandoned < max(minSweep, len(c.requests)+c.runningCount) {
+		return
+	}
+	c.abandoned = 0
+	over := func(t *Tx) bool { return t.state != Running }
+	for _, f := range c.fetches {
+		f.waiters = slices.DeleteFunc(f.waiters, over)
+	}
+	for _, r := range c.requests {
+		r.waiters = slices.DeleteFunc(r.waiters, over)
+	}
+	c.ids.waiters = slices.DeleteFunc(c.ids.waiters, over)
+}
+
 // pending returns the request with that number, which a message of type
 // answer must be able to answer. It stays on the list until the answer has
 // taken effect: if that fails, Disconnect ends it.
@@ -162,6 +184,7 @@ func (c *Core) answered(r *request) {
 	if c.latest == r {
 		c.latest = nil
 	}
+	c.sendHeld()
 }
 
 // answers reports whether a message can be the answer to a request.

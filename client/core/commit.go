@@ -15,6 +15,10 @@ type commitNumbers struct {
 	answered map[uint64]struct{} // answered ones above acked
 }
 
+// unanswered is the number of outcomes that the server keeps for the session,
+// at most, when it has taken in a commit that says what is answered.
+func (n *commitNumbers) unanswered() uint64 { return n.last - n.acked }
+
 func (n *commitNumbers) answer(seq uint64) {
 	if n.answered == nil {
 		n.answered = make(map[uint64]struct{})
@@ -52,13 +56,41 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 		c.end(t)
 		return
 	}
-	r := c.newRequest(t, now)
 	t.state = Committing
 	t.waiting = 1
-	if len(t.writes) == 0 {
+	switch {
+	case len(t.writes) == 0:
+		r := c.newRequest(t, now)
 		c.send(r, &wire.Validate{Req: r.number, Reads: t.readSet()})
-		return
+	case c.commits.unanswered() >= c.limits.Outcomes:
+		c.held = append(c.held, heldCommit{t, now})
+	default:
+		c.sendCommit(t, now)
 	}
+}
+
+// heldCommit is a commit that the server would refuse now, because its table
+// of the session's outcomes is full. It follows when an earlier one has been
+// answered. Commits that are held are those of running transactions, and so
+// bounded by their number.
+type heldCommit struct {
+	t     *Tx
+	since time.Duration
+}
+
+// sendHeld queues those commits that the server has room for again.
+func (c *Core) sendHeld() {
+	for len(c.held) > 0 && c.commits.unanswered() < c.limits.Outcomes {
+		h := c.held[0]
+		c.held[0] = heldCommit{}
+		c.held = c.held[1:]
+		c.sendCommit(h.t, h.since)
+	}
+}
+
+// sendCommit queues the commit of t, which asked for it at local time now.
+func (c *Core) sendCommit(t *Tx, now time.Duration) {
+	r := c.newRequest(t, now)
 	c.commits.last++
 	r.seq = c.commits.last
 	reads, writes := t.readSet(), c.writeSet(t)

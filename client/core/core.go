@@ -36,14 +36,15 @@ type Core struct {
 	zeros     []byte // what an empty block reads as
 
 	// The stream: what the current connection vouches for.
-	glub     occ.Timestamp
-	requests map[uint64]*request
-	fetches  map[fetchKey]*fetch
-	latest   *request // the newest request under way that will make a sync point
-	lastReq  uint64
-	out      []wire.Message
-	online   bool
-	awaiting []Waker // who waits for a server
+	glub      occ.Timestamp
+	requests  map[uint64]*request
+	fetches   map[fetchKey]*fetch
+	abandoned int      // waits that ended before their answer, since the last sweep
+	latest    *request // the newest request under way that will make a sync point
+	lastReq   uint64
+	out       []wire.Message
+	online    bool
+	awaiting  []Waker // who waits for a server
 
 	// The session, and the store as the server last welcomed the client to
 	// it.
@@ -51,6 +52,7 @@ type Core struct {
 	store    occ.StoreID
 	epoch    uint64
 	inFlight []*Tx // commits queued on lost connections, by their numbers
+	held     []heldCommit
 	changed  *StoreChange
 
 	floor occ.Timestamp
@@ -97,6 +99,9 @@ func (c *Core) BlockSize() int { return c.blockSize }
 
 // Limits are the server's published limits.
 func (c *Core) Limits() wire.Limits { return c.limits }
+
+// Requests is the number of requests that the server has not answered.
+func (c *Core) Requests() int { return len(c.requests) }
 
 // Running is the number of transactions that have begun and not ended.
 func (c *Core) Running() int { return c.runningCount }

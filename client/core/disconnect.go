@@ -26,6 +26,7 @@ func (c *Core) Disconnect() {
 	c.fetches = make(map[fetchKey]*fetch)
 	c.latest = nil
 	c.ids.asked, c.ids.waiters = false, nil
+	c.held = nil // never sent: they abort below
 	for t := c.running.next; t != &c.running; {
 		next := t.next
 		switch {

@@ -30,6 +30,9 @@ type script struct {
 	faulty  bool // invariants are expected to break
 }
 
+// scriptOutcomes is how many unacknowledged commits the server allows.
+const scriptOutcomes = 8
+
 // The blocks of the schedules.
 const (
 	x occ.BlockID = 101
@@ -79,6 +82,7 @@ func faultyScript(t *testing.T, n int, ofServer, ofClients occ.Faults) *script {
 	sessions := byte(0)
 	s.srv = server.New(server.Config{
 		Store: occ.StoreID{1}, Epoch: 1, BlockSize: 64, Retention: time.Minute, Faults: ofServer,
+		Limits:     wire.Limits{Outcomes: scriptOutcomes},
 		NewSession: func() occ.SessionID { sessions++; return occ.SessionID{sessions} },
 	})
 	s.srv.Start(s.now)

@@ -28,13 +28,15 @@ func newProgress(w io.Writer) *progress {
 	return p
 }
 
-func (p *progress) show(what string, n, of int64) {
+func (p *progress) show(what string, n, of int64) { p.showIn(what, "operations", n, of) }
+
+func (p *progress) showIn(what, unit string, n, of int64) {
 	now := time.Now()
 	if !p.active || what == p.what && now.Before(p.next) {
 		return
 	}
 	p.what, p.next = what, now.Add(refresh)
-	fmt.Fprintf(p.w, "\r\x1b[K%s: %d of %d operations", what, n, of)
+	fmt.Fprintf(p.w, "\r\x1b[K%s: %d of %d %s", what, n, of, unit)
 }
 
 func (p *progress) clear() {

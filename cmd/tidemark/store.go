@@ -35,14 +35,19 @@ func (*storeCheckCmd) Help() string {
 func (c *storeCheckCmd) Run(env *environment) error {
 	enc := json.NewEncoder(env.stdout)
 	places := 0
-	summary, err := inspect.Check(env.ctx, c.Dir, func(f inspect.Finding) error {
+	p := newProgress(env.stderr)
+	summary, err := inspect.Check(env.ctx, c.Dir, inspect.CheckOptions{Progress: func(done, of int64) {
+		p.showIn("checking the log", "MiB", done>>20, of>>20)
+	}, Report: func(f inspect.Finding) error {
+		p.clear()
 		places++
 		if c.JSON {
 			return enc.Encode(map[string]any{"finding": f})
 		}
 		_, err := fmt.Fprintln(env.stdout, f)
 		return err
-	})
+	}})
+	p.clear()
 	if err != nil {
 		return err
 	}

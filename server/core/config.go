@@ -57,6 +57,9 @@ type Config struct {
 	// means that of wire.DefaultLimits. New lowers those that would not fit
 	// the frame size, the log or the retention.
 	Limits wire.Limits
+	// ReplyBytes is the most that one reply may take, encoded, because no more
+	// can wait to be sent; 0 means Limits.FrameBytes. It lowers ReadBlocks.
+	ReplyBytes uint64
 	// Heartbeat is after which silence a connection gets a heartbeat.
 	Heartbeat time.Duration
 	// ExternalClock lets Clock messages drive retention instead of Tick.
@@ -86,7 +89,8 @@ func (c Config) withDefaults() Config {
 	l.Holds = cmp.Or(l.Holds, d.Holds)
 	l.Freshness = cmp.Or(l.Freshness, d.Freshness)
 	l.CommitBytes = min(l.CommitBytes, l.FrameBytes, record.MaxTransactionBytes-1024)
-	l.ReadBlocks = max(1, min(l.ReadBlocks, (l.FrameBytes-min(l.FrameBytes, replyOverhead))/(c.BlockSize+resultOverhead)))
+	c.ReplyBytes = min(cmp.Or(c.ReplyBytes, l.FrameBytes), l.FrameBytes)
+	l.ReadBlocks = max(1, min(l.ReadBlocks, (c.ReplyBytes-min(c.ReplyBytes, replyOverhead))/(c.BlockSize+resultOverhead)))
 	l.Freshness = min(l.Freshness, c.Retention/2)
 	return c
 }

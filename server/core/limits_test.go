@@ -71,6 +71,15 @@ func TestLimitsFitEachOther(t *testing.T) {
 	}
 }
 
+// TestReplyFitsTheQueue: a read reply is no larger than what can wait for a
+// connection.
+func TestReplyFitsTheQueue(t *testing.T) {
+	w := newWorld(Config{BlockSize: 4096, ReplyBytes: 64 << 10})
+	if n := w.core.Limits().ReadBlocks; n != 15 {
+		t.Fatalf("%d blocks of 4 KiB in a reply of 64 KiB", n)
+	}
+}
+
 // TestSessionsStayBounded: beyond the limit the oldest idle session ends, one
 // that is connected does not.
 func TestSessionsStayBounded(t *testing.T) {

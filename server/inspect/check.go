@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/core"
@@ -12,18 +13,27 @@ import (
 	"github.com/tidemark/tidemark/server/wal"
 )
 
-// Check looks at the store in the directory dir and calls report for every
-// damaged place, in the order of the log; an error of report ends it and is
-// returned, as is the cause when ctx ends. Errors of its own say that it could not look: they are of package
+// CheckOptions say whom a check talks to.
+type CheckOptions struct {
+	// Report is called for every damaged place, in the order of the log. An
+	// error of it ends the check.
+	Report func(Finding) error
+	// Progress, if set, is told how many bytes of the log have been read, and
+	// of how many, after every entry.
+	Progress func(done, of int64)
+}
+
+// Check looks at the store in the directory dir. It returns an error of
+// o.Report, or the cause when ctx ends. Errors of its own say that it could not look: they are of package
 // storedir (locked, newer, no store) or of the operating system. Damage is no
 // error, but a verdict.
-func Check(ctx context.Context, dir string, report func(Finding) error) (*Summary, error) {
+func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 	in, err := storedir.Inspect(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	c := &check{report: report, replaying: true}
+	c := &check{report: o.Report, replaying: true}
 	c.BlockSize, c.Epoch = in.BlockSize, in.Epoch
 	if in.Damage != nil {
 		if err := c.find(Finding{Kind: StoreFile, File: in.StorePath(), Reason: in.Damage.Error()}); err != nil {
@@ -35,7 +45,11 @@ func Check(ctx context.Context, dir string, report func(Finding) error) (*Summar
 		BlockSize:  uint64(cmp.Or(in.BlockSize, storedir.MaxBlockSize)),
 		NewSession: func() occ.SessionID { return occ.SessionID{} }, // nobody connects
 	})
-	extent, err := wal.Survey(in.LogDir(), in.Store, wal.Visitor{Entry: until(ctx, c.entry), Damage: c.damage})
+	visit := c.entry
+	if o.Progress != nil {
+		visit = progress(c.entry, o.Progress, logBytes(in.LogDir()))
+	}
+	extent, err := wal.Survey(in.LogDir(), in.Store, wal.Visitor{Entry: until(ctx, visit), Damage: c.damage})
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +81,28 @@ func until(ctx context.Context, visit func(wal.Entry) error) func(wal.Entry) err
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		return visit(e)
+	}
+}
+
+// logBytes is how large the files in dir are now. It is only for progress: what
+// cannot be read shows later.
+func logBytes(dir string) (n int64) {
+	files, _ := os.ReadDir(dir)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// progress tells how far a visit of entries has come.
+func progress(visit func(wal.Entry) error, tell func(done, of int64), of int64) func(wal.Entry) error {
+	done := int64(0)
+	return func(e wal.Entry) error {
+		done += e.Bytes
+		tell(min(done, of), of)
 		return visit(e)
 	}
 }

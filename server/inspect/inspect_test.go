@@ -66,10 +66,16 @@ func group(records ...record.Record) []byte {
 func mustCheck(t testing.TB, path string) (*Summary, []Finding) {
 	t.Helper()
 	var found []Finding
-	s, err := Check(t.Context(), path, func(f Finding) error {
+	told := int64(0)
+	s, err := Check(t.Context(), path, CheckOptions{Progress: func(done, of int64) {
+		if done <= told || done > of {
+			t.Errorf("progress went from %d to %d of %d bytes", told, done, of)
+		}
+		told = done
+	}, Report: func(f Finding) error {
 		found = append(found, f)
 		return nil
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +188,7 @@ func TestWhatEndsThem(t *testing.T) {
 	if err := Dump(t.Context(), path, full{enough}, DumpOptions{}); !errors.Is(err, enough) {
 		t.Errorf("a full disk: %v", err)
 	}
-	if _, err := Check(t.Context(), path, func(Finding) error { return enough }); !errors.Is(err, enough) {
+	if _, err := Check(t.Context(), path, CheckOptions{Report: func(Finding) error { return enough }}); !errors.Is(err, enough) {
 		t.Errorf("who is told: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -190,7 +196,7 @@ func TestWhatEndsThem(t *testing.T) {
 	if err := Dump(ctx, path, &bytes.Buffer{}, DumpOptions{}); !errors.Is(err, enough) {
 		t.Errorf("dump interrupted: %v", err)
 	}
-	if _, err := Check(ctx, path, func(Finding) error { return nil }); !errors.Is(err, enough) {
+	if _, err := Check(ctx, path, CheckOptions{Report: func(Finding) error { return nil }}); !errors.Is(err, enough) {
 		t.Errorf("check interrupted: %v", err)
 	}
 }
