@@ -42,7 +42,8 @@ chaos:
 # new are not minimized, which can take longer than that.
 fuzz:
 	@set -e; targets=$$(for pkg in $$($(GO) list $(FUZZPKGS)); do \
-		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do echo "$$pkg $$target"; done; \
+		found=$$($(GO) test -list '^Fuzz' $$pkg) || exit 1; \
+		for target in $$(echo "$$found" | grep '^Fuzz'); do echo "$$pkg $$target"; done; \
 	done); test -n "$$targets"; \
 	echo "$$targets" | xargs -P $(FUZZJOBS) -L 1 sh -c 'echo "== $$0 $$1"; \
 		exec $(GO) test -run "^$$" -fuzz "^$$1$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x -parallel 1 "$$0"'

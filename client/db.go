@@ -35,6 +35,9 @@ type DB struct {
 	lost    error // why there is no connection, nil while there is one
 	closed  bool
 	sent    bool // something, since the background last looked
+
+	attempts int       // it took to make the newest connection
+	welcomed time.Time // when that was; only for pauses between attempts
 }
 
 // Dial opens a DB on the server at the TCP address addr.
@@ -158,7 +161,10 @@ func (db *DB) query(ctx context.Context, noWait bool, ask func(core.Waker, time.
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	call := db.tr.NewCall()
-	for {
+	for attempt := 1; ; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		if err := db.awaitServer(ctx, call, noWait); err != nil {
 			return nil, err
 		}
@@ -167,7 +173,15 @@ func (db *DB) query(ctx context.Context, noWait bool, ask func(core.Waker, time.
 		}
 		q := ask(call, db.clock())
 		m, err := db.answer(ctx, call, q)
-		if !errors.Is(err, core.ErrOffline) {
+		var refused *core.Refusal
+		switch {
+		case errors.Is(err, core.ErrOffline):
+		case errors.As(err, &refused) && refused.Code == wire.CodeBusy && attempt < db.opts.MaxAttempts:
+			if err := db.await(ctx, nil, busyPause(attempt, db.rng)); err != nil {
+				return nil, err
+			}
+			attempt++
+		default:
 			return m, err
 		}
 	}

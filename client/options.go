@@ -70,8 +70,8 @@ type Options struct {
 	// in Stats.Refreshes.
 	Refresh time.Duration
 	// Silence is how long the server may say nothing before the connection
-	// counts as lost, 0 for DefaultSilence. A server heartbeats, and answers
-	// the client's pings, more often than that.
+	// counts as lost, 0 for DefaultSilence. A server answers the client's
+	// pings, of which an idle client sends three in that time.
 	Silence time.Duration
 	// NoBackground starts no goroutine: the DB does not reconnect, refresh,
 	// or keep an idle connection in use. Simulators want this.

@@ -106,17 +106,37 @@ func (db *DB) open(ctx context.Context) error {
 	return err
 }
 
+// settled is how long a connection must have lived for the next one to be made
+// without a pause.
+const settled = time.Second
+
 // reconnect replaces a lost connection. It tries until the DB is closed or
-// the server has another store.
+// the server has another store. Connections that are lost again at once count
+// as failed attempts.
 func (db *DB) reconnect() {
-	for attempt := 1; db.life.Err() == nil; attempt++ {
+	db.mu.Lock()
+	attempt := 0
+	if time.Since(db.welcomed) < settled {
+		attempt = db.attempts
+	}
+	tr, pause := db.tr, time.Duration(0)
+	if attempt > 0 {
+		pause = reconnectPause(attempt, db.rng)
+	}
+	db.mu.Unlock()
+	if pause > 0 && tr.Await(db.life, nil, pause) != nil {
+		return
+	}
+	for attempt++; db.life.Err() == nil; attempt++ {
 		ctx, cancel := context.WithTimeout(db.life, helloTimeout)
 		err := db.open(ctx)
 		cancel()
+		db.mu.Lock()
 		if err == nil {
+			db.attempts, db.welcomed = attempt, time.Now()
+			db.mu.Unlock()
 			return
 		}
-		db.mu.Lock()
 		var refused *core.Refusal
 		if errors.As(err, &refused) && refused.Code == wire.CodeWrongStore {
 			db.core.LeaveStore()

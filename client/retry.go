@@ -30,6 +30,10 @@ func backoff(attempt int, rng *rand.Rand) time.Duration {
 	return window/2 + time.Duration(rng.Int64N(int64(window/2)))
 }
 
+// busyPause is the pause after a request was refused, for the attempt-th time,
+// because the server had too much under way: never none.
+func busyPause(attempt int, rng *rand.Rand) time.Duration { return backoff(attempt+1, rng) }
+
 // Bounds of the pause before another attempt to connect.
 const (
 	firstReconnectPause = 2 * time.Millisecond

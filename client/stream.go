@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark/tidemark/occ/wire"
 )
 
-// writeTimeout is how long the server may leave the client's bytes unread
-// before the connection counts as lost.
+// writeTimeout is how long the server may take to read maxWrite bytes before
+// the connection counts as lost.
 const writeTimeout = 30 * time.Second
 
 // keepBuffer is the largest output buffer that is kept for the next write.
@@ -86,11 +86,7 @@ func (s *stream) write() {
 			return
 		}
 		if len(out) > 0 {
-			err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-			if err == nil {
-				_, err = s.conn.Write(out)
-			}
-			if err != nil {
+			if err := s.writeAll(out); err != nil {
 				s.shut() // the reader tells the receiver
 				return
 			}
@@ -99,6 +95,24 @@ func (s *stream) write() {
 			spare = nil
 		}
 	}
+}
+
+// maxWrite is what is written under one deadline, in bytes.
+const maxWrite = 1 << 20
+
+// writeAll writes p, for each part of which the server has writeTimeout.
+func (s *stream) writeAll(p []byte) error {
+	for len(p) > 0 {
+		n := min(len(p), maxWrite)
+		if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+			return err
+		}
+		if _, err := s.conn.Write(p[:n]); err != nil {
+			return err
+		}
+		p = p[n:]
+	}
+	return nil
 }
 
 func (s *stream) read() {

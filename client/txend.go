@@ -113,6 +113,10 @@ func (tx *Tx) commit() error {
 		if err == nil && tx.noWait && !db.core.Online() {
 			err = db.disconnected()
 		}
+		if err != nil && tx.t.State() == core.Running {
+			db.core.Abort(&tx.t) // it was held back, and never sent
+			return err
+		}
 		if err != nil && tx.t.Waiting() {
 			return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 		}

@@ -38,7 +38,7 @@ type conn struct {
 // what that leaves for this connection, until the connection ends. It returns
 // false if the server has ended.
 func (c *conn) read() bool {
-	in := &incoming{conn: c.net, limit: c.server.opts.ReadTimeout}
+	in := &incoming{conn: c.net, limit: c.server.opts.ReadTimeout, silence: c.server.core.Limits().Silence}
 	in.within(c.server.opts.Handshake)
 	r := wire.NewReader(in, c.server.core.Limits().FrameBytes)
 	in.partial = r.Partial
@@ -50,7 +50,7 @@ func (c *conn) read() bool {
 			in.greeted()
 		}
 		for len(batch) > 0 {
-			n := portion(batch, c.server.storage.blockSize)
+			n := c.portion(batch)
 			if !c.server.received(c, batch[:n]) {
 				return false
 			}
@@ -71,6 +71,10 @@ func readBatch(r *wire.Reader) (batch []wire.Message, err error) {
 		if err != nil {
 			return batch, err
 		}
+		if len(body) > 0 && !wire.IsRequest(wire.Type(body[0])) {
+			// Not decoded: what servers send may be far larger than its bytes.
+			return batch, &wire.DecodeError{Type: wire.Type(body[0]), Field: "type", Reason: "is not a request"}
+		}
 		m, err := wire.Decode(body)
 		if err != nil {
 			return batch, err
@@ -83,15 +87,20 @@ func readBatch(r *wire.Reader) (batch []wire.Message, err error) {
 }
 
 // portion is how many of the messages are handed to the core together: as many
-// as are answered by maxWrite bytes of blocks at most, and at least one. What
-// a client asks for at once may be more than may be queued for it.
-func portion(batch []wire.Message, blockSize int) int {
-	blocks := 0
+// as are answered by maxWrite bytes of blocks at most, and by a quarter of what
+// may be queued, and at least one. What a client asks for at once may be more
+// than may be queued for it.
+func (c *conn) portion(batch []wire.Message) int {
+	o := &c.server.opts
+	most := min(maxWrite, o.QueueBytes/4)
+	bytes := 0
 	for i, m := range batch {
+		bytes += messageBytes
 		if read, ok := m.(*wire.Read); ok {
-			if blocks += len(read.Items); i > 0 && blocks*blockSize > maxWrite {
-				return i
-			}
+			bytes += len(read.Items) * (resultBytes + c.server.storage.blockSize)
+		}
+		if i > 0 && (bytes > most || i >= o.QueueMessages/4) {
+			return i
 		}
 	}
 	return len(batch)

@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -17,41 +17,114 @@ import (
 	"github.com/tidemark/tidemark/occ/wire"
 )
 
-// TestSlowReader: a client that asks and never reads is dropped when its
-// queue is full or a write has waited too long, and holds up nobody's commit.
+// TestSlowReader: a client that does not read is dropped when what it is told
+// unasked fills its queue, and holds up nobody's commit.
 func TestSlowReader(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"bytes":    {QueueBytes: 64 << 10},
 		"messages": {QueueMessages: 10},
-		"time":     {WriteTimeout: 10 * time.Millisecond, QueueBytes: math.MaxInt, QueueMessages: math.MaxInt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := running(t, opts)
 			other := pipe(t, s).hello(occ.SessionID{})
-			data := make([]byte, 4096)
-			data[4095] = 1
-			other.committed(nil, occ.Write{Block: 1, Data: data})
-
 			slow := pipe(t, s).hello(occ.SessionID{})
-			slow.reads(1, 1, string(data))
-			slow.conn.SetDeadline(time.Now().Add(patience / 4))
-			for {
-				var b []byte
-				for range 32 { // more at once than the queues hold
-					b = wire.Append(b, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
-				}
-				if _, err := slow.conn.Write(b); err != nil {
-					var timeout net.Error
-					if errors.As(err, &timeout) && timeout.Timeout() {
-						t.Fatal("the slow reader was not dropped")
-					}
-					break
+			const blocks = 900
+			for b := range occ.BlockID(blocks) {
+				slow.reads(b, 0, "")
+			}
+			for b := range occ.BlockID(blocks) {
+				if at := other.committed(nil, write(b, "x")); at != occ.Timestamp(b)+1 {
+					t.Fatalf("committed at %d", at)
 				}
 			}
-			if at := other.committed(nil, write(1, "two")); at != 2 {
-				t.Fatalf("committed at %d", at)
+			if _, err := slow.conn.Write(wire.Append(nil, &wire.Ping{Req: slow.next()})); err == nil {
+				t.Fatal("the slow reader was not dropped")
 			}
 		})
+	}
+}
+
+// TestNeverReads: of a client that asks for more and more and reads nothing no
+// more is read than can be answered, and it is dropped when a write has waited
+// too long.
+func TestNeverReads(t *testing.T) {
+	s := running(t, Options{WriteTimeout: 10 * time.Millisecond})
+	other := pipe(t, s).hello(occ.SessionID{})
+	data := make([]byte, 4096)
+	data[4095] = 1
+	other.committed(nil, occ.Write{Block: 1, Data: data})
+	slow := pipe(t, s).hello(occ.SessionID{})
+	slow.reads(1, 1, string(data))
+	for {
+		var b []byte
+		for range 32 {
+			b = wire.Append(b, &wire.Read{Req: slow.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
+		}
+		if _, err := slow.conn.Write(b); err != nil {
+			var timeout net.Error
+			if errors.As(err, &timeout) && timeout.Timeout() {
+				t.Fatal("the slow reader was not dropped")
+			}
+			break
+		}
+	}
+	if at := other.committed(nil, write(1, "two")); at != 2 {
+		t.Fatalf("committed at %d", at)
+	}
+}
+
+// TestPipelinedReads: a client that asks for much at once and reads the
+// answers is served whatever the size of its queue.
+func TestPipelinedReads(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"bytes":    {QueueBytes: 16 << 10},
+		"messages": {QueueMessages: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, listen(t, running(t, opts))).hello(occ.SessionID{})
+			data := make([]byte, 4096)
+			data[4095] = 1
+			c.committed(nil, occ.Write{Block: 1, Data: data})
+			const reads = 500
+			sent := make(chan error, 1)
+			var b []byte
+			for range reads {
+				b = wire.Append(b, &wire.Read{Req: c.next(), Items: []wire.ReadItem{{Block: 1, At: occ.Latest, Have: wire.Absent}}})
+			}
+			go func() {
+				_, err := c.conn.Write(b)
+				sent <- err
+			}()
+			for range reads {
+				expect[*wire.ReadReply](c)
+			}
+			if err := <-sent; err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestSilence: a client that says nothing after its hello is dropped, one that
+// pings is not, and the slot of the first is free again.
+func TestSilence(t *testing.T) {
+	s := running(t, Options{Connections: 1, Limits: wire.Limits{Silence: 20 * time.Millisecond}})
+	addr := listen(t, s)
+	silent := dial(t, addr).hello(occ.SessionID{})
+	if _, err := silent.reader.Next(); !errors.Is(err, io.EOF) {
+		t.Fatalf("the silent client got %v", err)
+	}
+	var again *rawClient
+	for again == nil { // the slot is free just after the connection has ended
+		nc, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newRaw(t, nc)
+		c.send(&wire.Hello{Req: c.next(), Version: wire.Version})
+		if _, err := c.reader.Next(); err == nil {
+			again = c
+		}
 	}
 }
 

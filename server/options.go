@@ -53,8 +53,9 @@ type Options struct {
 	// Handshake is how long a connection may take to its first message; 0
 	// means DefaultHandshake.
 	Handshake time.Duration
-	// ReadTimeout is how long a message may take to arrive once its first byte
-	// has; 0 means DefaultReadTimeout.
+	// ReadTimeout is how long a message, or each MiB of a longer one, may take to
+	// arrive once its first byte has; 0 means DefaultReadTimeout. How long a
+	// connection may be silent between messages is Limits.Silence.
 	ReadTimeout time.Duration
 	// WriteTimeout is how long one write to a connection may take before it
 	// is dropped; 0 means DefaultWriteTimeout.

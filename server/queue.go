@@ -81,13 +81,20 @@ func (q *queue) take(spare []wire.Message) (messages []wire.Message, done bool) 
 	return messages, q.mu.closed
 }
 
+// What a message takes besides its parts, and the result of a read besides its
+// data: package core counts the same when it makes Limits.ReadBlocks fit.
+const (
+	messageBytes = 64
+	resultBytes  = 64
+)
+
 // estimate is about what a message takes in memory and on the wire, in bytes.
 func estimate(m wire.Message) int {
-	n := 64
+	n := messageBytes
 	switch m := m.(type) {
 	case *wire.ReadReply:
 		for i := range m.Results {
-			n += 64 + len(m.Results[i].Data)
+			n += resultBytes + len(m.Results[i].Data)
 		}
 	case *wire.Items:
 		n += 40 * len(m.Items)

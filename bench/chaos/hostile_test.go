@@ -34,6 +34,15 @@ func always(parts ...[]byte) func(*rand.Rand) []byte {
 
 func frame(m wire.Message) []byte { return wire.Append(nil, m) }
 
+// manyItems is the message that takes most memory for its bytes, once decoded.
+func manyItems() []byte {
+	items := make([]wire.Item, wire.MaxEntries)
+	for i := range items {
+		items[i] = wire.Item{Kind: wire.ItemDropped, At: 5, Block: 1, From: 5}
+	}
+	return frame(&wire.Items{Stable: 5, Items: items})
+}
+
 var attacks = []attack{
 	{"garbage", false, func(rng *rand.Rand) []byte {
 		b := make([]byte, 1+rng.IntN(1<<14))
@@ -50,6 +59,7 @@ var attacks = []attack{
 	{"commit before hello", false, always(frame(&wire.Commit{Req: 1, Seq: 1})), "before"},
 	{"two hellos", true, always(hello), "second"},
 	{"a server's message", true, always(frame(&wire.Pong{Req: 2})), "not a request"},
+	{"a large server's message", false, always(manyItems()), "not a request"},
 	{"commit with a wrong digest", true, always(frame(&wire.Commit{Req: 2, Seq: 1, Writes: []occ.Write{{Block: 1, Data: []byte("x")}}})), "digest"},
 	{"wrong version", false, always(frame(&wire.Hello{Req: 1, Version: wire.Version + 7})), "version"},
 }

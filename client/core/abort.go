@@ -29,8 +29,8 @@ func (c *Core) abort(t *Tx, reason occ.AbortReason, blocks []occ.Read) {
 	c.record(t)
 	c.end(t)
 	if t.waiting > 0 {
+		c.abandoned += t.waiting
 		t.waiting = 0
-		c.abandoned++
 		c.sweep()
 	}
 	if reason != occ.AbortByCaller {

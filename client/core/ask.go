@@ -19,6 +19,10 @@ type fetchKey struct {
 type fetch struct {
 	fetchKey
 	waiters []*Tx
+	// have is a version that is still current as far as the client knows: it
+	// was open when a connection was lost. The server then says no more than
+	// that it is, or sends the newer one. It is pinned until the answer.
+	have *version
 }
 
 // request is a message that the server has not answered yet.
@@ -100,7 +104,12 @@ func (c *Core) Ask(t *Tx, ids []occ.BlockID, now time.Duration) {
 		f := &fetch{fetchKey: key, waiters: []*Tx{t}}
 		c.fetches[key] = f
 		r.fetches = append(r.fetches, f)
-		items = append(items, wire.ReadItem{Block: b, At: at, Have: wire.Absent})
+		item := wire.ReadItem{Block: b, At: at, Have: wire.Absent}
+		if v := c.cache.index[b]; at == occ.Latest && v != nil && v.bounded {
+			f.have, item.Have = v, v.From
+			c.cache.pin(v)
+		}
+		items = append(items, item)
 		t.waiting++
 		c.stats.Misses++
 		if at != occ.Latest {
@@ -142,7 +151,8 @@ func (c *Core) askSync(t *Tx, now time.Duration) {
 	c.send(r, &wire.Ping{Req: r.number})
 }
 
-// minSweep is how many abandoned waits are kept at least before a sweep.
+// minSweep is how many waits of abandoned transactions are kept at least
+// before a sweep.
 const minSweep = 1024
 
 // sweep takes those who no longer wait off the requests under way, once there
@@ -162,6 +172,7 @@ func (c *Core) sweep() {
 		r.waiters = slices.DeleteFunc(r.waiters, over)
 	}
 	c.ids.waiters = slices.DeleteFunc(c.ids.waiters, over)
+	c.held = slices.DeleteFunc(c.held, func(h heldCommit) bool { return over(h.t) })
 }
 
 // pending returns the request with that number, which a message of type

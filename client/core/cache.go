@@ -8,9 +8,10 @@ import "github.com/tidemark/tidemark/occ"
 type version struct {
 	block occ.BlockID
 	occ.Interval
-	data   []byte // immutable; full block size
-	pins   int
-	cached bool
+	data    []byte // immutable; full block size
+	pins    int
+	cached  bool
+	bounded bool // it was open when a connection was lost, and may still be current
 
 	newer, older   *version // neighbours in the index: the other versions of the block
 	lruPrev, lruNx *version // neighbours in the LRU list, newest use first
@@ -69,6 +70,7 @@ func (c *cache) install(b occ.BlockID, iv occ.Interval, data []byte) *version {
 	if v.To != occ.Open {
 		v.To = iv.To
 	}
+	v.bounded = false
 	if !v.cached {
 		v.cached = true
 		c.bytes += v.cost()

@@ -36,7 +36,8 @@ func (n *commitNumbers) answer(seq uint64) {
 // Commit ends t. A read-only transaction commits on the spot, whatever now
 // is, and sends nothing (section 5), as does one that neither read nor wrote.
 // Any other is queued for the server at local time now: t is then Committing
-// and t.Waiting() is true until the answer has come.
+// and t.Waiting() is true until the answer has come. If too many commits are
+// not answered it is held back, and t is still Running meanwhile.
 func (c *Core) Commit(t *Tx, now time.Duration) {
 	switch {
 	case t.readOnly:
@@ -56,13 +57,13 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 		c.end(t)
 		return
 	}
-	t.state = Committing
 	t.waiting = 1
 	switch {
 	case len(t.writes) == 0:
 		r := c.newRequest(t, now)
+		t.state = Committing
 		c.send(r, &wire.Validate{Req: r.number, Reads: t.readSet()})
-	case c.commits.unanswered() >= c.limits.Outcomes:
+	case c.full():
 		c.held = append(c.held, heldCommit{t, now})
 	default:
 		c.sendCommit(t, now)
@@ -71,26 +72,35 @@ func (c *Core) Commit(t *Tx, now time.Duration) {
 
 // heldCommit is a commit that the server would refuse now, because its table
 // of the session's outcomes is full. It follows when an earlier one has been
-// answered. Commits that are held are those of running transactions, and so
-// bounded by their number.
+// answered. Until then its transaction is Running: it can be given up, and
+// aborts as soon as a version that it read is superseded. There is no more
+// than one for each running transaction, besides what a sweep will remove.
 type heldCommit struct {
 	t     *Tx
 	since time.Duration
 }
 
+// full reports whether the server has no room for another outcome. A limit of
+// 0 is none.
+func (c *Core) full() bool {
+	return c.limits.Outcomes > 0 && c.commits.unanswered() >= c.limits.Outcomes
+}
+
 // sendHeld queues those commits that the server has room for again.
 func (c *Core) sendHeld() {
-	for len(c.held) > 0 && c.commits.unanswered() < c.limits.Outcomes {
+	for len(c.held) > 0 && !c.full() {
 		h := c.held[0]
 		c.held[0] = heldCommit{}
-		c.held = c.held[1:]
-		c.sendCommit(h.t, h.since)
+		if c.held = c.held[1:]; h.t.state == Running {
+			c.sendCommit(h.t, h.since)
+		}
 	}
 }
 
 // sendCommit queues the commit of t, which asked for it at local time now.
 func (c *Core) sendCommit(t *Tx, now time.Duration) {
 	r := c.newRequest(t, now)
+	t.state = Committing
 	c.commits.last++
 	r.seq = c.commits.last
 	reads, writes := t.readSet(), c.writeSet(t)
@@ -175,6 +185,7 @@ func (c *Core) refused(r *request, why *Refusal) {
 		t.refusal = why
 		c.abort(t, occ.AbortRefused, nil)
 	}
+	c.letGo(r)
 	for _, f := range r.fetches {
 		delete(c.fetches, f.fetchKey)
 		for _, t := range f.waiters {

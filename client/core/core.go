@@ -44,7 +44,10 @@ type Core struct {
 	lastReq   uint64
 	out       []wire.Message
 	online    bool
-	awaiting  []Waker // who waits for a server
+	// cannotRead says that the server ended the connection over something it
+	// could not read, and perhaps never will.
+	cannotRead bool
+	awaiting   []Waker // who waits for a server
 
 	// The session, and the store as the server last welcomed the client to
 	// it.
@@ -139,7 +142,13 @@ type Refusal struct {
 	Text         string
 }
 
-func (r *Refusal) Error() string { return "refused by the server: " + r.Text }
+// Error names limit and value, if the refusal has them.
+func (r *Refusal) Error() string {
+	if r.Limit == 0 {
+		return "refused by the server: " + r.Text
+	}
+	return fmt.Sprintf("refused by the server: %s: %d, the limit is %d", r.Text, r.Value, r.Limit)
+}
 
 // ErrOffline is the answer to a query whose connection was lost.
 var ErrOffline = errors.New("not connected")

@@ -11,13 +11,16 @@ import (
 // and in the read sets of running transactions, is valid through the GLUB of
 // this moment and no further (section 8). Running read/write transactions
 // abort; those whose commit is queued wait on, to be sent again by the next
-// connection or given up by GiveUp; whoever waited for an answer is woken.
+// connection or given up by GiveUp; whoever waited for an answer is woken. A
+// commit that was under way on two connections which the server ended because
+// it could not read what it was sent is not sent a third time: it is in doubt.
 func (c *Core) Disconnect() {
 	c.online = false
 	c.out = c.out[:0]
 	c.cache.each(func(v *version) {
 		if v.To == occ.Open {
 			v.To = c.glub + 1
+			v.bounded = true
 		}
 	})
 	c.closes++
@@ -30,7 +33,10 @@ func (c *Core) Disconnect() {
 	for t := c.running.next; t != &c.running; {
 		next := t.next
 		switch {
+		case t.commit != nil && c.cannotRead && t.suspect:
+			c.inDoubt(t) // the commit is what it cannot read, or was never heard of
 		case t.commit != nil:
+			t.suspect = t.suspect || c.cannotRead
 			if !slices.Contains(c.inFlight, t) {
 				c.inFlight = append(c.inFlight, t)
 			}
@@ -44,8 +50,11 @@ func (c *Core) Disconnect() {
 		}
 		t = next
 	}
+	c.cannotRead = false
+	c.inFlight = slices.DeleteFunc(c.inFlight, func(t *Tx) bool { return t.state == InDoubt })
 	slices.SortFunc(c.inFlight, func(a, b *Tx) int { return cmp.Compare(a.commit.Seq, b.commit.Seq) })
 	for _, n := range sortedNumbers(requests) {
+		c.letGo(requests[n])
 		if q := requests[n].query; q != nil {
 			q.finish(nil, ErrOffline)
 		}

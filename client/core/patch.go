@@ -27,21 +27,23 @@ func (c *Core) WriteAt(t *Tx, b occ.BlockID, off int, p []byte) (ok bool) {
 
 // writeSet is t's write set as it is sent: where a block was read as well, by
 // the ranges in which it differs from the version read, if these take fewer
-// bytes. It does not matter in how many steps, or by which calls, the
+// bytes and a message has room for so many (wire.MaxEntries); later blocks are
+// then sent whole. It does not matter in how many steps, or by which calls, the
 // difference came about. The version is pinned by the read set until the
 // answer; as long as it is, the same write set comes out each time, and so
 // does the digest of the commit.
 func (c *Core) writeSet(t *Tx) []occ.Write {
-	set := t.writes
+	set, room := t.writes, wire.MaxEntries
 	for i, w := range t.writes {
 		base := t.seen(w.Block)
 		if base == nil {
 			continue
 		}
 		ranges := wire.Difference(base.data, c.padded(w.Data))
-		if ranges == nil {
+		if ranges == nil || len(ranges) > room {
 			continue
 		}
+		room -= len(ranges)
 		if &set[0] == &t.writes[0] {
 			set = slices.Clone(set) // the answer installs t.writes, which are whole
 		}

@@ -36,6 +36,9 @@ func (c *Core) Receive(m wire.Message) error {
 			return nil
 		})
 	case *wire.Outcome:
+		if m.At > m.Stable {
+			return protocolError("a commit at %d in a message with stable %d", m.At, m.Stable)
+		}
 		return c.reply(m.Req, m.Stable, m, func(r *request) error {
 			c.outcome(r, m)
 			return nil
@@ -49,6 +52,7 @@ func (c *Core) Receive(m wire.Message) error {
 	case *wire.Error:
 		refusal := &Refusal{Code: m.Code, Limit: m.Limit, Value: m.Value, Text: m.Text}
 		if m.Req == 0 {
+			c.cannotRead = m.Code == wire.CodeMalformed || m.Code == wire.CodeTooLarge
 			return refusal
 		}
 		return c.reply(m.Req, m.Stable, m, func(r *request) error {
@@ -145,8 +149,13 @@ func (c *Core) receiveRead(m *wire.ReadReply) error {
 		if res.Status == wire.StatusClosed {
 			iv.To = res.To
 		}
-		c.stats.BytesRead += uint64(len(res.Data))
-		got[i] = c.cache.install(f.block, iv, c.padded(res.Data))
+		if res.Status == wire.StatusStill {
+			c.stats.StillCurrent++
+			got[i] = c.cache.install(f.block, iv, f.have.data)
+		} else {
+			c.stats.BytesRead += uint64(len(res.Data))
+			got[i] = c.cache.install(f.block, iv, c.padded(res.Data))
+		}
 		c.cache.pin(got[i]) // until the transactions that wait for it have it
 	}
 	c.synced(r, m.Stable, m)
@@ -172,7 +181,18 @@ func (c *Core) receiveRead(m *wire.ReadReply) error {
 			c.cache.unpin(v)
 		}
 	}
+	c.letGo(r)
 	return nil
+}
+
+// letGo ends what was pinned for the answer to r.
+func (c *Core) letGo(r *request) {
+	for _, f := range r.fetches {
+		if f.have != nil {
+			c.cache.unpin(f.have)
+			f.have = nil
+		}
+	}
 }
 
 // checkRead finds the request that m answers and checks m before anything of
@@ -194,6 +214,8 @@ func (c *Core) checkRead(m *wire.ReadReply) (*request, error) {
 		switch res.Status {
 		case wire.StatusCurrent:
 			ok = res.From <= m.Stable
+		case wire.StatusStill:
+			ok = f.have != nil && res.From == f.have.From
 		case wire.StatusClosed:
 			ok = res.From < res.To && res.To <= m.Stable
 		case wire.StatusGone:

@@ -134,7 +134,7 @@ func welcome(t *testing.T, c *scriptClient, w wire.Welcome) {
 	c.Hello(c, c.s.now)
 	c.collect()
 	w.Req = c.up[0].(*wire.Hello).Req
-	w.BlockSize, w.Limits = 64, wire.DefaultLimits()
+	w.BlockSize, w.Limits, w.Epoch = 64, wire.DefaultLimits(), max(w.Epoch, 1)
 	c.up = nil
 	if err := c.Receive(&w); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func (e *StoreChange) Error() string {
 	if e.Was != e.Is {
 		return fmt.Sprintf("the server has another store: it was %s, now it is %s", e.Was, e.Is)
 	}
-	return fmt.Sprintf("the store has gone back from %d to %d: a restored backup", e.GLUB, e.Stable)
+	return fmt.Sprintf("the store is a restored backup: it was known up to %d, and is at %d now", e.GLUB, e.Stable)
 }
 
 // Changed is the last change of store that nobody has accepted yet, nil if
@@ -64,7 +64,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 				c.changed.Is, c.changed.Stable = m.Store, m.Stable
 			}
 			c.abortRunning()
-		} else if m.Store != c.store || m.Stable < c.glub {
+		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
 	}

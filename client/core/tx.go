@@ -46,6 +46,7 @@ type Tx struct {
 	recorded bool
 	urgent   bool // asks the server to hold others back if it loses again
 	doomed   bool // urgent, and a version that it read has been superseded
+	suspect  bool // its commit may be what the server cannot read
 
 	// A read-only transaction:
 	snap    occ.Snapshot

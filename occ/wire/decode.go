@@ -141,7 +141,10 @@ func (d *decoder) limits() Limits {
 		LeaseBlocks:  d.uvarint("lease blocks"),
 		Outcomes:     d.uvarint("outcomes"),
 		Holds:        d.uvarint("holds"),
+		Reads:        d.uvarint("reads"),
+		Leases:       d.uvarint("leases"),
 		Freshness:    d.duration("freshness"),
+		Silence:      d.duration("silence"),
 	}
 }
 

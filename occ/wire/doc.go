@@ -80,8 +80,8 @@
 //	                limit uvarint, value uvarint, text
 //
 // Limits are, in this order: frame bytes, commit bytes, commit reads, commit
-// writes, read blocks, lease blocks, outcomes and holds, each a uvarint, and
-// freshness, a duration.
+// writes, read blocks, lease blocks, outcomes, holds, reads and leases, each a
+// uvarint, and freshness and silence, durations.
 //
 // # Read sets and write sets
 //

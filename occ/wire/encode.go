@@ -110,11 +110,11 @@ func begin(b []byte, t Type, fields ...uint64) []byte {
 func appendLimits(b []byte, l *Limits) []byte {
 	for _, v := range [...]uint64{
 		l.FrameBytes, l.CommitBytes, l.CommitReads, l.CommitWrites,
-		l.ReadBlocks, l.LeaseBlocks, l.Outcomes, l.Holds,
+		l.ReadBlocks, l.LeaseBlocks, l.Outcomes, l.Holds, l.Reads, l.Leases,
 	} {
 		b = binary.AppendUvarint(b, v)
 	}
-	return appendDuration(b, l.Freshness)
+	return appendDuration(appendDuration(b, l.Freshness), l.Silence)
 }
 
 func appendDuration(b []byte, d time.Duration) []byte { return appendDelta(b, uint64(d), 0) }

@@ -159,7 +159,7 @@ var generators = map[Type]func(*rand.Rand) Message{
 			Req: request(r), Stable: stamp(r), Epoch: number(r), BlockSize: number(r), Retention: time.Duration(number(r)),
 			Limits: Limits{
 				FrameBytes: number(r), CommitBytes: number(r), CommitReads: number(r), CommitWrites: number(r),
-				ReadBlocks: number(r), LeaseBlocks: number(r), Outcomes: number(r), Holds: number(r),
+				ReadBlocks: number(r), LeaseBlocks: number(r), Outcomes: number(r), Holds: number(r), Reads: number(r), Leases: number(r),
 				Freshness: time.Duration(number(r)),
 			},
 		}

@@ -130,19 +130,6 @@ type Welcome struct {
 	Limits    Limits
 }
 
-// Limits are the server's published limits.
-type Limits struct {
-	FrameBytes   uint64        // largest frame, without its length prefix
-	CommitBytes  uint64        // largest commit, encoded
-	CommitReads  uint64        // entries of a read set
-	CommitWrites uint64        // entries of a write set
-	ReadBlocks   uint64        // items of one Read
-	LeaseBlocks  uint64        // ids of one Lease
-	Outcomes     uint64        // commits of a session under way or unacknowledged
-	Holds        uint64        // blocks that a connection may hold open
-	Freshness    time.Duration // largest finite freshness bound
-}
-
 // Pong answers Ping and Clock. With Req 0 it is a heartbeat, sent after a
 // silence; it then makes no sync point.
 type Pong struct {

@@ -22,10 +22,6 @@ const (
 	// MaxSessions is how many sessions are remembered. A new one beyond it
 	// ends the oldest that has no connection and no commit under way.
 	MaxSessions = 1 << 16
-	// MaxReads is how many reads of one connection may wait for data.
-	MaxReads = 1024
-	// MaxLeases is how many leases of one connection may wait for the log.
-	MaxLeases = 64
 	// MaxWaiters is how many resends may wait for one pending commit.
 	MaxWaiters = 8
 	// VersionOverhead is what a version counts against Config.MemoryBytes
@@ -34,8 +30,9 @@ const (
 	// replyOverhead is an upper bound for the encoding of a read reply or of
 	// an Items message besides its results or items; resultOverhead and
 	// itemBytes are bounds for one of these, data excluded.
+	// Package server counts a message that waits to be sent by the same sizes.
 	replyOverhead  = 64
-	resultOverhead = 48
+	resultOverhead = 64
 	itemBytes      = 40
 )
 
@@ -87,7 +84,10 @@ func (c Config) withDefaults() Config {
 	l.LeaseBlocks = cmp.Or(l.LeaseBlocks, d.LeaseBlocks)
 	l.Outcomes = cmp.Or(l.Outcomes, d.Outcomes)
 	l.Holds = cmp.Or(l.Holds, d.Holds)
+	l.Reads = cmp.Or(l.Reads, d.Reads)
+	l.Leases = cmp.Or(l.Leases, d.Leases)
 	l.Freshness = cmp.Or(l.Freshness, d.Freshness)
+	l.Silence = cmp.Or(l.Silence, d.Silence)
 	l.CommitBytes = min(l.CommitBytes, l.FrameBytes, record.MaxTransactionBytes-1024)
 	c.ReplyBytes = min(cmp.Or(c.ReplyBytes, l.FrameBytes), l.FrameBytes)
 	l.ReadBlocks = max(1, min(l.ReadBlocks, (c.ReplyBytes-min(c.ReplyBytes, replyOverhead))/(c.BlockSize+resultOverhead)))

@@ -27,8 +27,8 @@ type conn struct {
 	replaced bool // the session it named is unknown, and so are its resends
 	lastSent time.Duration
 	regs     registrations
-	reads    int         // parked
-	leases   int         // waiting for the log
+	reads    uint64      // parked
+	leases   uint64      // waiting for the log
 	items    []wire.Item // of the group that is being applied
 }
 

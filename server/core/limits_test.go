@@ -162,8 +162,8 @@ func TestBoundedPerConnection(t *testing.T) {
 		}
 	}
 	w.holdLoad = true
-	expect("reads", MaxReads, func() { w.receive(1, latest(req, 1)) })
-	expect("leases", MaxLeases, func() { w.receive(1, &wire.Lease{Req: req, Count: 1}) })
+	expect("reads", int(wire.DefaultLimits().Reads), func() { w.receive(1, latest(req, 1)) })
+	expect("leases", int(wire.DefaultLimits().Leases), func() { w.receive(1, &wire.Lease{Req: req, Count: 1}) })
 	m := newCommit(req, 2, nil, []occ.Write{{Block: 1, Data: numbered(2)}})
 	expect("resends", MaxWaiters, func() {
 		again := *m
@@ -198,7 +198,7 @@ func TestBlockIDsRunOut(t *testing.T) {
 func TestReadsEnd(t *testing.T) {
 	w := newWorld(Config{})
 	w.open(1)
-	for i := range uint64(MaxReads + 2) {
+	for i := range wire.DefaultLimits().Reads + 2 {
 		w.receive(1, latest(i+2, 1))
 	}
 	if n := w.core.counts.refused; n > 0 {

@@ -37,6 +37,13 @@ type waiter struct {
 	req  uint64
 }
 
+// waitersLeft forgets the waiters whose connections have ended, and returns how
+// many are left.
+func (o *outcome) waitersLeft() int {
+	o.waiters = slices.DeleteFunc(o.waiters, func(w waiter) bool { return w.conn.state == connGone })
+	return len(o.waiters)
+}
+
 // find returns the entry of a number, nil if there is none.
 func (s *session) find(seq uint64) *outcome {
 	i, ok := slices.BinarySearchFunc(s.outcomes, seq, func(o *outcome, seq uint64) int {
@@ -97,8 +104,8 @@ func (c *Core) resent(cn *conn, m *wire.Commit) {
 		c.tell(cn, m.Req, wire.OutcomeConflict, 0)
 	case o.digest != m.Digest:
 		c.sequenceError(cn, m.Req, "a sequence number is used again for another request")
-	case o.state == outcomePending && len(o.waiters) == MaxWaiters:
-		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeBusy, Text: "too many resends wait for one commit"})
+	case o.state == outcomePending && o.waitersLeft() == MaxWaiters:
+		c.refuse(cn, busy(m.Req, MaxWaiters+1, MaxWaiters, "resends wait for one commit"))
 	case o.state == outcomePending:
 		o.waiters = append(o.waiters, waiter{conn: cn, req: m.Req})
 	default:

@@ -27,8 +27,8 @@ func (c *Core) read(cn *conn, m *wire.Read) {
 			return
 		}
 	}
-	if cn.reads == MaxReads {
-		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeBusy, Text: "too many reads under way"})
+	if cn.reads >= c.cfg.Limits.Reads {
+		c.refuse(cn, busy(m.Req, cn.reads+1, c.cfg.Limits.Reads, "reads under way"))
 		return
 	}
 	p := &parkedRead{

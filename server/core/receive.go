@@ -108,8 +108,8 @@ func (c *Core) lease(cn *conn, m *wire.Lease) {
 	case !c.within(cn, m.Req, m.Count, c.cfg.Limits.LeaseBlocks, "lease"):
 	case m.Count > uint64(maxBlock-c.nextID):
 		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeStoreFull, Text: "block ids are used up"})
-	case cn.leases == MaxLeases:
-		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeBusy, Text: "too many leases under way"})
+	case cn.leases >= c.cfg.Limits.Leases:
+		c.refuse(cn, busy(m.Req, cn.leases+1, c.cfg.Limits.Leases, "leases under way"))
 	default:
 		cn.leases++
 		c.enqueueLease(cn, m)
@@ -133,6 +133,11 @@ func (c *Core) within(cn *conn, req, count, limit uint64, what string) bool {
 	}
 	c.refuse(cn, tooLarge(req, count, limit, what))
 	return false
+}
+
+// busy is the refusal of a request that can be repeated later.
+func busy(req, value, limit uint64, what string) wire.Error {
+	return wire.Error{Req: req, Code: wire.CodeBusy, Limit: limit, Value: value, Text: "too many " + what}
 }
 
 func tooLarge(req, value, limit uint64, what string) wire.Error {
