@@ -56,4 +56,3 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
-
