@@ -25,8 +25,7 @@ func reply(n string, xid string, rest string) string {
 	return n + " 30.0801 31.03f7 T R3 " + xid + " " + rest + debugReply
 }
 
-const dir, file = "aa00", "bb00"
-
+// The texts below have the handles aa00, of a directory, and bb00, of a file.
 var dirID, fileID = nfs.FileID([]byte{0xaa, 0}), nfs.FileID([]byte{0xbb, 0})
 
 // TestTraps reads texts that each make one operation, or none.
