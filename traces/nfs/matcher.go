@@ -21,7 +21,7 @@ const (
 	MaxPendingBytes = 32 << 20
 	// MaxRemembered is how many calls are known at most, the pending ones
 	// among them.
-	MaxRemembered = 1 << 17
+	MaxRemembered = 1 << 16
 )
 
 // Matcher joins calls with their replies and hands them out in the order in
