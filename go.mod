@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0
+	github.com/dustin/go-humanize v1.0.1
 	github.com/golang/mock v1.6.0
 	github.com/google/btree v1.1.3
 	github.com/klauspost/compress v1.20.4

@@ -35,6 +35,24 @@ func TestReaderTruncated(t *testing.T) {
 	}
 }
 
+func TestUnpackedErrorsStay(t *testing.T) {
+	u, err := Unpack(bytes.NewReader(twoLinesBzip2[:len(twoLinesBzip2)-4]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, first := io.ReadAll(u)
+	_, second := io.ReadAll(u)
+	if !errors.Is(first, ErrTruncated) || first != second {
+		t.Errorf("first %v, then %v", first, second)
+	}
+	if u.Close(); u.Close() != nil {
+		t.Error("closing twice is an error")
+	}
+	if _, err := u.Read(make([]byte, 1)); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
 // TestReaderDamaged flips every byte of each compressed form in turn.
 // Checksums cover the text; what they do not cover may change nothing.
 func TestReaderDamaged(t *testing.T) {

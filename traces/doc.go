@@ -23,11 +23,37 @@
 // last line need not end in a newline. Source: the publisher's description at
 // tracehost.cs.berkeley.edu/auspex.html.
 //
+// # The extension of the text form
+//
+// Other formats tell more than the Auspex format has words for. The text form
+// writes it with further types, Lookup, Create, Mkdir, Rmdir, Rename, Link,
+// Symlink, Truncate and Commit, and with the place of an operation as further
+// words at the end of its line, four of them or, for a Rename, eight:
+//
+//	1063931188.1 Create WRITE FID: 1f OFF: 0 SIZE: 0 HOST: 7 DIR: 2a NAME: "to do.txt"
+//	1063931188.2 Rename WRITE FID: 1f OFF: 0 SIZE: 0 HOST: 7 DIR: 2a NAME: "to do.txt" TODIR: 2b TONAME: "caf\xe9"
+//
+// in which
+//
+//   - DIR and TODIR are file handles like FID;
+//   - NAME and TONAME are names in quotation marks, in which the escapes of a
+//     string in Go stand for bytes that cannot be printed, for quotation marks
+//     and for backslashes; blanks may stand for themselves, and so may bytes
+//     that are no UTF-8;
+//   - Lookup, Link and Rename have a place, any other type may have one;
+//   - Lookup is a READ, and all other types beyond the six are a WRITE.
+//
+// A line with one of the six types and without a place is a line of the
+// genuine format. Line numbers are those of the file, and so not kept when
+// operations are written elsewhere.
+//
 // # From file to operations
 //
-//	Source -> Reader -> Reorder -> whoever consumes the operations
+//	Source -> Unpack -> Reader -> Reorder -> whoever consumes the operations
 //
-// A Source can be read several times, a Reader unpacks and parses in constant
-// memory, and Reorder puts lines that are slightly out of order back into
-// order of time. Reading a trace twice gives the same operations twice.
+// A Source can be read several times and unpacks what is compressed; which
+// Reader it hands the bytes to is up to its Opener (package traces/format knows
+// them all). Readers work in constant memory, and Reorder puts operations that
+// are slightly out of order back into order of time. Reading a trace twice
+// gives the same operations twice.
 package traces

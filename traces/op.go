@@ -111,8 +111,8 @@ func (f FID) String() string { return fmt.Sprintf("%016x", uint64(f)) }
 // End returns the first byte after the operation's range.
 func (o Op) End() int64 { return o.Off + o.Size }
 
-// String returns the operation as a line of the Auspex format.
-func (o Op) String() string { return string(AppendAuspex(nil, o)) }
+// String returns the operation as a line of the text form.
+func (o Op) String() string { return string(AppendText(nil, o)) }
 
 // Check reports what makes the operation impossible: an unknown type or
 // action, a time or range that is negative or too large, a type beyond the

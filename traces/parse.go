@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// ParseAuspex parses one line without its newline. It allocates only for an
-// error, which is a *LineError without file and line number. The line is not
-// kept. Op.Line is 0.
+// ParseAuspex parses one line of the text form, the extension included, without
+// its newline. It allocates only for a place and for an error, which is a
+// *LineError without file and line number. The line is not kept. Op.Line is 0.
 func ParseAuspex(line []byte) (Op, error) {
 	op, fault := parse(line)
 	if fault.reason != "" {
@@ -92,7 +92,9 @@ func parse(line []byte) (op Op, bad fault) {
 	op.Host = uint32(host)
 
 	if word = w.next(); len(word) > 0 {
-		return op, fault{"expected the end of the line", word}
+		if op.Place, bad = w.place(word); bad.reason != "" {
+			return op, bad
+		}
 	}
 	return op, fault{reason: op.fault()}
 }
@@ -101,6 +103,15 @@ func parse(line []byte) (op Op, bad fault) {
 type words struct{ rest []byte }
 
 func blank(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// skip passes over blanks.
+func (w *words) skip() {
+	i := 0
+	for i < len(w.rest) && blank(w.rest[i]) {
+		i++
+	}
+	w.rest = w.rest[i:]
+}
 
 // next returns the next word, empty (not nil) at the end of the line.
 func (w *words) next() []byte {
@@ -134,6 +145,11 @@ func typeOf(word []byte) Type {
 		return Open
 	case "Close":
 		return Close
+	}
+	for _, t := range Types[Close:] {
+		if typeNames[t] == string(word) {
+			return t
+		}
 	}
 	return 0
 }

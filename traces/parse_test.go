@@ -69,7 +69,8 @@ func TestParseRefuses(t *testing.T) {
 		"9223372036854.775808 Attr":          `expected a time in seconds, found "9223372036854.775808"`,
 		"99999999999999999999 Attr":          `expected a time in seconds, found "99999999999999999999"`,
 		"1 attr READ":                        `expected a type of operation, found "attr"`,
-		"1 Rename READ":                      `expected a type of operation, found "Rename"`,
+		"1 Rename READ":                      "expected FID:, found the end of the line",
+		"1 Fsync READ":                       `expected a type of operation, found "Fsync"`,
 		"1 Attr Read":                        `expected READ or WRITE, found "Read"`,
 		"1 Attr READ FID":                    `expected FID:, found "FID"`,
 		"1 Attr READ FID: xyz":               `expected 1 to 16 hexadecimal digits after FID:, found "xyz"`,
@@ -80,7 +81,7 @@ func TestParseRefuses(t *testing.T) {
 		"1 Attr READ FID: 1 OFF: 1 SIZE: +1":                                `expected a number from 0 to 2^63-1 after SIZE:, found "+1"`,
 		"1 Attr READ FID: 1 OFF: 1 SIZE: 1 HOST: 4294967296":                `expected a number from 0 to 2^32-1 after HOST:, found "4294967296"`,
 		"1 Attr READ FID: 1 OFF: 1 SIZE: 1 HOST:":                           "expected a number from 0 to 2^32-1 after HOST:, found the end of the line",
-		"1 Attr READ FID: 1 OFF: 1 SIZE: 1 HOST: 1 x":                       `expected the end of the line, found "x"`,
+		"1 Attr READ FID: 1 OFF: 1 SIZE: 1 HOST: 1 x":                       `expected DIR: or the end of the line, found "x"`,
 		"1 Attr READ FID: 1 OFF: 9223372036854775807 SIZE: 1 HOST: 1":       "OFF plus SIZE does not fit 63 bits",
 		"1 Block READ FID: 1 OFF: 0 SIZE: 16777217 HOST: 1":                 "SIZE is over 16777216 bytes for one transfer",
 		"253402300800 Attr READ FID: 1 OFF: 0 SIZE: 0 HOST: 1":              "time is after the year 9999",
@@ -101,7 +102,7 @@ func TestOpCheck(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Op){
 		"no type":         func(o *Op) { o.Type = 0 },
-		"type":            func(o *Op) { o.Type = Close + 1 },
+		"type":            func(o *Op) { o.Type = Commit + 1 },
 		"action":          func(o *Op) { o.Action = Write + 1 },
 		"negative time":   func(o *Op) { o.Time = -1 },
 		"late time":       func(o *Op) { o.Time = MaxTime + 1 },
@@ -135,6 +136,8 @@ func FuzzParseAuspex(f *testing.F) {
 	f.Add([]byte("1 Dir WRITE FID: 0 OFF: 0 SIZE: 0 HOST: 4294967295\r"))
 	f.Add([]byte("0.0000001 Open READ FID: ffffffffffffffff OFF: 9223372036854775807 SIZE: 0 HOST: 0"))
 	f.Add([]byte("1. Close READ FID: OFF: SIZE: HOST:"))
+	f.Add([]byte(`1 Create WRITE FID: 1 OFF: 0 SIZE: 0 HOST: 1 DIR: 2 NAME: "a b\"\\\xff\u00e9"`))
+	f.Add([]byte("1 Rename WRITE FID: 1 OFF: 0 SIZE: 0 HOST: 1 DIR: 2 NAME: \"\xff\" TODIR: 3 TONAME: \"\t\"\t"))
 	f.Fuzz(func(t *testing.T, line []byte) {
 		op, err := ParseAuspex(line)
 		if err != nil {
@@ -146,10 +149,27 @@ func FuzzParseAuspex(f *testing.F) {
 		if err := op.Check(); err != nil {
 			t.Fatalf("%q parsed to an impossible operation: %v", line, err)
 		}
-		text := AppendAuspex(nil, op)
+		text := AppendText(nil, op)
 		again, err := ParseAuspex(text)
-		if err != nil || again != op {
+		if err != nil || !same(again, op) {
 			t.Fatalf("%q printed as %q, which reads %+v, %v", line, text, again, err)
 		}
+		for _, c := range text {
+			if c < ' ' || c == 0x7f {
+				t.Fatalf("%q has a control character", text)
+			}
+		}
+		for _, o := range ToAuspex(nil, op) {
+			if again, err := ParseAuspex(AppendAuspex(nil, o)); err != nil || again != o || o.Type > Close {
+				t.Fatalf("%q becomes %+v, which reads %+v, %v", line, o, again, err)
+			}
+		}
 	})
+}
+
+// same reports whether two operations are alike, their places too.
+func same(a, b Op) bool {
+	p, q := a.Place, b.Place
+	a.Place, b.Place = nil, nil
+	return a == b && (p == nil) == (q == nil) && (p == nil || *p == *q)
 }

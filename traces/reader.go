@@ -21,18 +21,21 @@ type Options struct {
 	// SkipUnknown passes over lines that are not operations, and counts
 	// them, instead of stopping at the first.
 	SkipUnknown bool
+	// Watch, if not nil, is called before each read of the file, with the
+	// bytes of it read so far, compressed as they are, and its size, -1 while
+	// standard input is spooled. An error that it returns ends the reading.
+	// Inputs of one Source that are read at the same time call it at the same
+	// time.
+	Watch func(read, size int64) error
 }
 
-// Reader reads the operations of a trace, in the order of its lines. It is
-// not safe for concurrent use.
-//
-// Memory is constant: a buffer of 64 KiB and what unpacking takes, at most
-// 4 MiB for bzip2 and about 128 MiB for zstd.
+// Reader reads the operations of a trace in the text form, in the order of its
+// lines. It is not safe for concurrent use. Memory is constant: a buffer of
+// 64 KiB.
 type Reader struct {
 	name string
 	opt  Options
-	text *unpacker
-	file io.Closer // nil if the caller keeps it
+	text io.Reader
 
 	buf        []byte
 	head, tail int // buf[head:tail] is read but not yet used
@@ -45,15 +48,11 @@ type Reader struct {
 	err     error      // final
 }
 
-// NewReader reads a trace from r, plain or compressed with gzip, bzip2 or
-// zstd, which is told by its content. The name stands in error messages. The
-// reader reads ahead and does not close r.
-func NewReader(r io.Reader, name string, opt Options) (*Reader, error) {
-	text, err := unpack(r)
-	if err != nil {
-		return nil, &StreamError{File: name, Err: err, Detail: text.format}
-	}
-	return &Reader{name: name, opt: opt, text: text, buf: make([]byte, bufferSize)}, nil
+// NewReader reads a trace in the text form from r, which is not compressed.
+// The name stands in error messages. The reader reads ahead and does not close
+// r.
+func NewReader(r io.Reader, name string, opt Options) *Reader {
+	return &Reader{name: name, opt: opt, text: r, buf: make([]byte, bufferSize)}
 }
 
 // Next returns the next operation, and io.EOF after the last. A line that is
@@ -122,7 +121,7 @@ func (r *Reader) nextLine() ([]byte, error) {
 // lastLine returns what follows the last newline, or why there is no more.
 func (r *Reader) lastLine() ([]byte, error) {
 	if r.readErr != io.EOF {
-		return nil, r.failure(r.text.explain(r.readErr))
+		return nil, r.failure(r.readErr)
 	}
 	if r.head < r.tail {
 		line := r.buf[r.head:r.tail]
@@ -137,7 +136,7 @@ func (r *Reader) lastLine() ([]byte, error) {
 }
 
 func (r *Reader) failure(err error) error {
-	e := &StreamError{File: r.name, Line: r.line, Err: err, Detail: r.text.format}
+	e := &StreamError{File: r.name, Line: r.line, Err: err}
 	if err == ErrEmpty && r.first != nil {
 		e.Detail = "every line was skipped, the first because: " + r.first.Reason
 	}
@@ -149,7 +148,7 @@ func (r *Reader) fill() {
 	r.tail = copy(r.buf, r.buf[r.head:r.tail])
 	r.head = 0
 	for range emptyReads {
-		n, err := r.text.text.Read(r.buf[r.tail:])
+		n, err := r.text.Read(r.buf[r.tail:])
 		r.tail += n
 		if err != nil {
 			r.readErr = err
@@ -164,23 +163,15 @@ func (r *Reader) fill() {
 // Skipped returns how many lines were skipped so far and the first of them.
 func (r *Reader) Skipped() (int64, *LineError) { return r.skipped, r.first }
 
-// Lines returns the number of lines read so far, empty and skipped included.
-func (r *Reader) Lines() int64 { return r.line }
+// Format names the format.
+func (r *Reader) Format() string { return "Auspex text" }
 
-// Close frees the reader, and closes the file if the reader opened it. Later
-// calls of Next fail; a second Close does nothing.
+// Close ends the reading. Later calls of Next fail; a second Close does
+// nothing.
 func (r *Reader) Close() error {
-	if r.text == nil {
-		return nil
-	}
-	r.text.free()
-	r.text = nil
 	r.head, r.tail = 0, 0
 	if r.err == nil {
 		r.err = &StreamError{File: r.name, Line: r.line, Err: ErrClosed}
 	}
-	if r.file == nil {
-		return nil
-	}
-	return r.file.Close()
+	return nil
 }

@@ -40,6 +40,29 @@ type Reporter interface {
 	Findings() []Finding
 }
 
+// Findings returns what an Input found, nil if it is no Reporter.
+func Findings(in Input) []Finding {
+	if r, ok := in.(Reporter); ok {
+		return r.Findings()
+	}
+	return nil
+}
+
+// Formatted is an Input that can say what format it reads.
+type Formatted interface {
+	Input
+	// Format names the format, such as "Auspex text, gzip".
+	Format() string
+}
+
+// Format names the format that an Input reads, "" if it does not say.
+func Format(in Input) string {
+	if f, ok := in.(Formatted); ok {
+		return f.Format()
+	}
+	return ""
+}
+
 // Slice returns a Stream of the given operations, which it does not copy.
 func Slice(ops []Op) Stream { return &slice{ops} }
 

@@ -27,7 +27,6 @@ func (l *loads) close() {
 func (f *replayFlags) loads(env *environment, paths []string, seed uint64) (*loads, error) {
 	l := &loads{}
 	add := func(name string, src traces.Source, notes ...string) error {
-		src = interruptible{src, env.ctx}
 		l.sources = append(l.sources, src)
 		load, err := exp.NewLoad(name, src, blockSize, f.PerOperation, notes...)
 		if err == nil {
@@ -47,12 +46,12 @@ func (f *replayFlags) loads(env *environment, paths []string, seed uint64) (*loa
 	if len(paths) > 0 {
 		return l, nil
 	}
-	if err := add("bundled NFS sample", sample.Source(), sampleNotes...); err != nil {
+	if err := add("bundled NFS sample", interruptible{sample.Source(), env.ctx}, sampleNotes...); err != nil {
 		return l, err
 	}
 	p := synth.Default()
 	p.Seed = seed
-	return l, add("synthetic load", p.Source(), synthNotes...)
+	return l, add("synthetic load", interruptible{p.Source(), env.ctx}, synthNotes...)
 }
 
 var sampleNotes = []string{

@@ -7,14 +7,15 @@ import (
 	"path/filepath"
 )
 
-// output is where JSON lines go. A file appears only when it is complete.
+// output is where a command writes what is not for the terminal. A file appears only when it is complete.
 type output struct {
 	w    io.Writer // nil if nobody asked for them
 	file *os.File
 	path string
 }
 
-// newOutput returns the output for a --json flag.
+// newOutput returns the output for a flag that names a file, - for standard
+// output, or nothing.
 func newOutput(path string, stdout io.Writer) (*output, error) {
 	switch path {
 	case "":

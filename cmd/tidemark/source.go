@@ -4,28 +4,43 @@ import (
 	"context"
 
 	"github.com/tidemark/tidemark/traces"
+	"github.com/tidemark/tidemark/traces/format"
 )
 
 // traceHelp explains what a trace is.
-const traceHelp = `A trace is a file in the Auspex text format, plain or compressed by gzip, bzip2 or zstd; - is standard input. ` +
-	"A line is, for instance:\n\n" +
+var traceHelp = `A trace is a file in one of these formats, which is told by its content: ` + format.Supported() +
+	`; plain, or compressed by gzip, bzip2 or zstd. - is standard input. A line of Auspex text is, for instance:` + "\n\n" +
 	`    1070903040.000205 Block READ FID: 1a2b OFF: 8192 SIZE: 4096 HOST: 7` + "\n\n"
 
-// open opens a trace. It does not go on waiting for standard input when the
-// program is interrupted; what is left behind ends with the program.
+// open opens a trace, which ends when the program is interrupted, and shows
+// how far its first reading is. It does not go on waiting for standard input
+// when interrupted; what is left behind ends with the program.
 func (env *environment) open(path string, o traces.Options) (traces.Source, error) {
+	return env.openShowing(path, o, newProgress(env.stderr))
+}
+
+func (env *environment) openShowing(path string, o traces.Options, p *progress) (traces.Source, error) {
 	type result struct {
 		src traces.Source
 		err error
 	}
+	pass := &firstPass{env: env, name: path, progress: p}
+	if path == traces.Stdin {
+		pass.name = "standard input"
+	}
+	o.Watch = pass.watch
 	opened := make(chan result, 1)
 	go func() {
-		src, err := traces.NewSource(path, env.stdin, o)
+		src, err := format.NewSource(path, env.stdin, o)
 		opened <- result{src, err}
 	}()
 	select {
 	case r := <-opened:
-		return r.src, r.err
+		pass.progress.clear()
+		if r.err != nil {
+			return nil, r.err
+		}
+		return followed{interruptible{r.src, env.ctx}, pass}, nil
 	case <-env.ctx.Done():
 		return nil, context.Cause(env.ctx)
 	}
@@ -43,11 +58,11 @@ func (s interruptible) Open() (traces.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return interruptibleInput{in, s.ctx}, nil
+	return interruptibleInput{outer{in}, s.ctx}, nil
 }
 
 type interruptibleInput struct {
-	traces.Input
+	outer
 	ctx context.Context
 }
 
@@ -55,5 +70,11 @@ func (in interruptibleInput) Next() (traces.Op, error) {
 	if in.ctx.Err() != nil {
 		return traces.Op{}, context.Cause(in.ctx)
 	}
-	return in.Input.Next()
+	return in.outer.Next()
 }
+
+// outer is an Input around another one, and tells all that that one can tell.
+type outer struct{ traces.Input }
+
+func (in outer) Findings() []traces.Finding { return traces.Findings(in.Input) }
+func (in outer) Format() string             { return traces.Format(in.Input) }

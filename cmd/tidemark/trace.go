@@ -1,39 +1,26 @@
 package main
 
-import (
-	"encoding/json"
-
-	"github.com/tidemark/tidemark/traces"
-)
-
 type traceCmd struct {
-	Info traceInfoCmd `cmd:"" help:"Say what a trace holds: operations, hosts, files, bytes, sharing, and everything odd."`
-}
-
-type traceInfoCmd struct {
-	Trace       string `arg:"" name:"TRACE" help:"Trace to look at."`
-	JSON        bool   `help:"Print JSON."`
-	SkipUnknown bool   `help:"Skip lines that make no sense, and count them, instead of failing."`
+	Info    traceInfoCmd    `cmd:"" help:"Say what a trace holds: operations, transactions, hosts, files, bytes, sharing, and everything odd."`
+	Head    traceHeadCmd    `cmd:"" help:"Print the first operations of a trace as text."`
+	Convert traceConvertCmd `cmd:"" help:"Write a trace as text, as genuine Auspex text, or in a binary form that is read fast."`
+	Filter  traceFilterCmd  `cmd:"" help:"Write a part of a trace: of a time, of some hosts, the first operations, or a sample."`
 }
 
 // Help is the second part of the command's help text.
-func (*traceInfoCmd) Help() string { return traceHelp }
+func (*traceCmd) Help() string {
+	return traceHelp + `Look at a trace before you replay it, and cut out what you need of a long one:
 
-func (c *traceInfoCmd) Run(env *environment) error {
-	src, err := env.open(c.Trace, traces.Options{SkipUnknown: c.SkipUnknown})
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	info, err := traces.Collect(interruptible{src, env.ctx})
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		enc := json.NewEncoder(env.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(info)
-	}
-	_, err = info.WriteTo(env.stdout)
-	return err
+    tidemark trace info FILE
+    tidemark trace filter FILE --to=+1h -o hour.txt
+    tidemark trace convert FILE --to binary -o FILE.tmops
+    tidemark bench hour.txt
+
+`
+}
+
+// inputFlags are common to the commands that read a trace.
+type inputFlags struct {
+	Trace       string `arg:"" name:"TRACE" help:"Trace to read, - for standard input."`
+	SkipUnknown bool   `help:"Skip lines that make no sense, and count them, instead of failing."`
 }

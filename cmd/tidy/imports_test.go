@@ -46,6 +46,10 @@ var house = []room{
 	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
 	{"traces/nfsdump", []string{"traces", "traces/nfs"}, "a text is read for what it says, not for who wants it"},
 	{"traces/sample", []string{"traces"}, "data"},
+	{"traces/binary", []string{"traces"}, "a form of the operations alone"},
+	{"traces/format", []string{"traces", "traces/binary", "traces/nfs", "traces/nfsdump"}, "it knows the formats and nothing of what becomes of the operations"},
+	{"traces/filter", []string{"traces"}, "a part of a trace is picked by its operations alone"},
+	{"traces/survey", []string{"traces", "traces/infer"}, "a trace is described, whatever format it is in"},
 	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
 	{"bench/report", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp"}, "tables are made from figures, however these were gathered"},
@@ -60,8 +64,22 @@ var house = []room{
 // deciding packages are pure: the same inputs give the same outputs. They must
 // not import what follows.
 var deciding = []string{
-	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs", "traces/nfsdump",
-	"bench/exp", "bench/report", "bench/synth",
+	"occ",
+	"occ/wire",
+	"occ/history",
+	"server/record",
+	"server/core",
+	"client/core",
+	"fsim",
+	"traces/infer",
+	"traces/nfs",
+	"traces/nfsdump",
+	"traces/binary",
+	"traces/filter",
+	"traces/survey",
+	"bench/exp",
+	"bench/report",
+	"bench/synth",
 }
 
 var impure = map[string]string{

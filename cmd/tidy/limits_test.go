@@ -18,8 +18,27 @@ import (
 
 // limited are the packages whose limits docs/limits.md lists.
 var limited = []string{
-	"occ/wire", "occ/history", "server", "server/core", "server/record", "server/wal", "server/storedir", "client", "client/core",
-	"fsim", "fsim/replay", "traces", "traces/infer", "traces/nfs", "traces/nfsdump", "bench", "bench/exp", "bench/live", "bench/sim",
+	"occ/wire",
+	"occ/history",
+	"server",
+	"server/core",
+	"server/record",
+	"server/wal",
+	"server/storedir",
+	"client",
+	"client/core",
+	"fsim",
+	"fsim/replay",
+	"traces",
+	"traces/infer",
+	"traces/nfs",
+	"traces/nfsdump",
+	"bench",
+	"bench/exp",
+	"bench/live",
+	"bench/sim",
+	"traces/binary",
+	"traces/survey",
 }
 
 // limitName tells by its name that a constant is a limit.
@@ -29,6 +48,7 @@ var limitName = regexp.MustCompile(`^([Mm]ax|Default|default)[A-Z]`)
 var noLimits = map[string]string{
 	"server/record.maxVarintLen": "a fact of the encoding",
 	"traces/nfsdump.maxAddress":  "a fact of the notation",
+	"traces/binary.maxEncoded":   "a fact of the encoding",
 	"fsim.defaultGroups":         "a wish, when Mkfs chooses the shape of a volume",
 }
 

@@ -22,7 +22,7 @@ const maxLines = 300
 
 // clockless packages wait for nothing and read no clock, nor do those that
 // decide; but they use files or locks, or pass a context on.
-var clockless = []string{"traces", "traces/sample", "fsim/replay", "bench/sim"}
+var clockless = []string{"traces", "traces/format", "traces/sample", "fsim/replay", "bench/sim"}
 
 // clocks are the functions of package time that read the machine's clock or
 // wait for it.

@@ -15,6 +15,7 @@ import (
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/traces"
 	"github.com/tidemark/tidemark/traces/sample"
+	"github.com/tidemark/tidemark/traces/survey"
 )
 
 // TestImageHoldsWhatItPromises reads every block of the image back.
@@ -82,7 +83,7 @@ func TestPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := traces.Collect(src)
+	info, err := survey.Collect(src)
 	if err != nil {
 		t.Fatal(err)
 	}

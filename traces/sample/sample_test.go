@@ -5,20 +5,21 @@ import (
 
 	"github.com/tidemark/tidemark/traces"
 	"github.com/tidemark/tidemark/traces/sample"
+	"github.com/tidemark/tidemark/traces/survey"
 )
 
 // The figures are those of PROVENANCE.md.
 func TestSample(t *testing.T) {
 	src := sample.Source()
 	defer src.Close()
-	info, err := traces.Collect(src)
+	info, err := survey.Collect(src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Operations != 7372 || info.Hosts != 56 || info.Files != 611 || info.SharedFiles != 295 {
-		t.Errorf("%d operations, %d hosts, %d files, %d shared", info.Operations, info.Hosts, info.Files, info.SharedFiles)
+	if info.Operations != 7372 || info.Hosts != 56 || info.Files != 611 || info.Sharing.Shared() != 295 {
+		t.Errorf("%d operations, %d hosts, %d files, %d shared", info.Operations, info.Hosts, info.Files, info.Sharing.Shared())
 	}
-	want := []traces.OpCount{
+	want := []survey.OpCount{
 		{Type: "Attr", Action: "READ", Count: 3598},
 		{Type: "Block", Action: "READ", Count: 3736},
 		{Type: "Block", Action: "WRITE", Count: 38},
