@@ -8,6 +8,7 @@ import (
 
 type traceCmd struct {
 	Info traceInfoCmd `cmd:"" help:"Say what a trace holds: operations, hosts, files, bytes, sharing, and everything odd."`
+	Gen  traceGenCmd  `cmd:"" help:"Make a trace from a seed."`
 }
 
 type traceInfoCmd struct {

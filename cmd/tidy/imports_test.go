@@ -45,7 +45,7 @@ var house = []room{
 	{"traces/infer", []string{"traces"}, "transactions are found in the trace alone"},
 	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
 	{"traces/sample", []string{"traces"}, "data"},
-	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
+	{"traces/gen", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
 	{"bench/report", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp"}, "tables are made from figures, however these were gathered"},
 	{"bench/sim", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp", "server/core", "server/record"}, "the simulated server is the core alone: no socket, no disk"},
@@ -60,7 +60,7 @@ var house = []room{
 // not import what follows.
 var deciding = []string{
 	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs",
-	"bench/exp", "bench/report", "bench/synth",
+	"bench/exp", "bench/report", "traces/gen",
 }
 
 var impure = map[string]string{
@@ -82,7 +82,7 @@ var impure = map[string]string{
 
 // excepted are deciding packages that may import one of these all the same.
 var excepted = map[[2]string]string{
-	{"bench/synth", "math/rand/v2"}: "its generators are seeded; that it calls nothing else is checked in the source",
+	{"traces/gen", "math/rand/v2"}: "its generators are seeded; that it calls nothing else is checked in the source",
 }
 
 // listed is what "go list" says of a package.
@@ -196,8 +196,8 @@ func TestBadImportsAreNoticed(t *testing.T) {
 		{"server", nil, []string{module + "/server/core", module + "/occ"}, ""},
 		{"server", []string{"net", "sync"}, []string{module + "/client"}, "server must not reach client"},
 		{"server", nil, []string{module + "/serverless"}, "server must not reach serverless"},
-		{"bench/synth", []string{"math/rand/v2"}, nil, ""},
-		{"bench/synth", []string{"math/rand"}, nil, "must not import math/rand"},
+		{"traces/gen", []string{"math/rand/v2"}, nil, ""},
+		{"traces/gen", []string{"math/rand"}, nil, "must not import math/rand"},
 		{"client", nil, []string{"testing"}, "client reaches testing"},
 		{"attic", nil, nil, "attic has no room"},
 	} {
