@@ -14,8 +14,9 @@ func (g *generator) fitting(host *host, at, blocks int64, choose func() file) fi
 	return g.unused(host, blocks)
 }
 
-// looked chooses a file that a host looks at.
-func (g *generator) looked(host *host) file {
+// looked chooses a file that a host looks at. One that the host wrote is
+// there only when the open that wrote it has ended.
+func (g *generator) looked(host *host, at int64) file {
 	switch {
 	case g.r.chance(g.sharing):
 		if g.r.chance(commonShare) {
@@ -23,7 +24,9 @@ func (g *generator) looked(host *host) file {
 		}
 		return g.groupFile(g.inGroup(host))
 	case len(host.wrote) > 0 && g.r.chance(writtenBy):
-		return host.wrote[g.r.below(int64(len(host.wrote)))].file
+		if f := host.wrote[g.r.below(int64(len(host.wrote)))].file; !host.isOpen(f.fid, at) {
+			return f
+		}
 	}
 	return g.home(host)
 }
@@ -33,7 +36,7 @@ func (g *generator) read(host *host, at, blocks int64) file {
 	if g.r.chance(firstShare) {
 		return g.unused(host, blocks)
 	}
-	return g.fitting(host, at, blocks, func() file { return g.looked(host) })
+	return g.fitting(host, at, blocks, func() file { return g.looked(host, at) })
 }
 
 // overwritten chooses a file for a host to write. Of a group's file it returns

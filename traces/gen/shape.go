@@ -18,6 +18,9 @@ const (
 	leastHold      = 2_000
 	readDoublings  = 6
 	writeDoublings = 5
+	// answer is how long after its end an open counts as one: a host looks at
+	// what it wrote when the server has answered.
+	answer = 20_000
 	// recent is how long ago a quick overwrite follows at most.
 	recent = 30_000_000
 )

@@ -7,7 +7,7 @@ func (g *generator) transaction(c card, s start) {
 	h := &g.hosts[s.host]
 	switch c.kind {
 	case getAttr:
-		g.emit(h, s.at, traces.Attr, traces.Read, g.looked(h).fid, 0, 0)
+		g.emit(h, s.at, traces.Attr, traces.Read, g.looked(h, s.at).fid, 0, 0)
 	case readDir:
 		at := g.r.below(2)
 		g.emit(h, s.at, traces.Dir, traces.Read, g.directory(h, g.r.below(2)), at*dirBytes, dirBytes)
@@ -27,7 +27,7 @@ func (g *generator) transaction(c card, s start) {
 // reading is an open that moves blocks, or none.
 func (g *generator) reading(h *host, at, blocks int64) {
 	if blocks == 0 {
-		f := g.fitting(h, at, 1, func() file { return g.looked(h) })
+		f := g.fitting(h, at, 1, func() file { return g.looked(h, at) })
 		g.emit(h, at, traces.Open, traces.Read, f.fid, f.size(), 0)
 		g.close(h, at, at+1+g.r.exponential(meanGlance), f, traces.Read)
 		return
@@ -96,5 +96,5 @@ func (g *generator) blocks(h *host, at int64, f file, transfers, each, reads int
 
 func (g *generator) close(h *host, from, at int64, f file, action traces.Action) {
 	at = g.emit(h, at, traces.Close, action, f.fid, f.size(), 0)
-	h.opens(f.fid, from, at)
+	h.opens(f.fid, from, at+answer)
 }
