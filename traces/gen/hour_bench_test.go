@@ -6,13 +6,16 @@ import (
 	"time"
 )
 
+// BenchmarkHour makes operations, one an iteration, at the hour's rate.
 func BenchmarkHour(b *testing.B) {
 	b.ReportAllocs()
 	h := DefaultHour()
-	h.Operations, h.Duration = int64(max(b.N, 10*h.Hosts)), time.Duration(max(b.N, 10*h.Hosts))*36*time.Millisecond
-	h.Duration = min(max(h.Duration, MinDuration), MaxDuration)
+	h.Operations = max(int64(b.N), MinHostOperations*int64(h.Hosts))
+	h.Duration = min(max(time.Duration(h.Operations)*(time.Hour/reportOperations), MinDuration), MaxDuration)
+	if err := h.Check(); err != nil {
+		b.Fatal(err)
+	}
 	g := newGenerator(h)
-	b.ResetTimer()
 	for {
 		if _, err := g.Next(); err == io.EOF {
 			return

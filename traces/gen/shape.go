@@ -35,7 +35,7 @@ const (
 
 // Shares of the read-only transactions.
 var (
-	openShare    = oddsOf(0.31) // opens; nearly all others are lone Attr records
+	openShare    = oddsOf(0.31) // opens; nearly all others are lone Attr READ records
 	readShare    = oddsOf(0.13) // of these opens: those that move blocks, the others hit the client's cache
 	dirReadShare = oddsOf(0.01)
 )
