@@ -20,7 +20,7 @@ all: build
 build:
 	$(GO) build -o bin/tidemark ./cmd/tidemark
 
-# Replay the bundled NFS trace and the synthetic load under conventional OCC and read-optimized OCC with
+# Replay the bundled NFS trace and the generated hour under conventional OCC and read-optimized OCC with
 # ε = 2 s, 0.1 s and 0, and print the comparison. ARGS are flags for "tidemark bench".
 bench: build
 	./bin/tidemark bench $(ARGS)

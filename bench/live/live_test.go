@@ -22,11 +22,11 @@ import (
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/live"
 	"github.com/tidemark/tidemark/bench/sim"
-	"github.com/tidemark/tidemark/bench/synth"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/history"
 	"github.com/tidemark/tidemark/traces"
+	"github.com/tidemark/tidemark/traces/gen"
 )
 
 // program is the binary that the tests run as the server.
@@ -80,7 +80,7 @@ func tidy(t *testing.T) {
 
 func load(t *testing.T, hosts int, d time.Duration) *exp.Load {
 	t.Helper()
-	p := synth.Default()
+	p := gen.DefaultDense()
 	p.Hosts, p.Duration = hosts, d
 	l, err := exp.NewLoad("test", p.Source(), 4096, false)
 	if err != nil {

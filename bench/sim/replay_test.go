@@ -9,10 +9,10 @@ import (
 
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/sim"
-	"github.com/tidemark/tidemark/bench/synth"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/traces"
+	"github.com/tidemark/tidemark/traces/gen"
 	"github.com/tidemark/tidemark/traces/sample"
 )
 
@@ -26,8 +26,8 @@ func load(t testing.TB, src traces.Source) *exp.Load {
 }
 
 // contended is a short load with few files that everybody writes.
-func contended() synth.Params {
-	p := synth.Default()
+func contended() gen.Dense {
+	p := gen.DefaultDense()
 	p.Hosts, p.Duration = 6, 5*time.Second
 	p.Idle, p.Gap = 200*time.Millisecond, 6*time.Millisecond
 	p.ReadOnly = 0.7

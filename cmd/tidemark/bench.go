@@ -24,10 +24,10 @@ const sourcesHelp = `The simulation gives traffic, messages, aborts and stalenes
 	`server process and real connections, give CPU and latency. Each replay's history and file system are checked; a violation fails the command.`
 
 type benchCmd struct {
-	Traces   []string `arg:"" optional:"" name:"TRACE" help:"Traces to replay. Without any: the bundled NFS sample, and a synthetic load."`
+	Traces   []string `arg:"" optional:"" name:"TRACE" help:"Traces to replay. Without any: the bundled NFS sample, and a generated hour like the report's."`
 	Settings []string `default:"${settings}" placeholder:"SETTING" help:"Columns of the table, separated by commas (default ${default})."`
 	Only     string   `enum:"both,sim,live" default:"both" placeholder:"KIND" help:"sim: just the simulation. live: just the live replays."`
-	Seed     uint64   `default:"1" placeholder:"N" help:"Seed of the synthetic load (default ${default})."`
+	Seed     uint64   `default:"1" placeholder:"N" help:"Seed of the generated hour (default ${default})."`
 	replayFlags
 }
 
@@ -53,7 +53,7 @@ func (c *benchCmd) Run(env *environment) error {
 type job struct {
 	settings        []exp.Setting
 	traces          []string // none for the built-in loads
-	seed            uint64   // of the synthetic one
+	seed            uint64   // of the generated one
 	simulate, alive bool
 	reference       bool // print the report's figures, too
 }

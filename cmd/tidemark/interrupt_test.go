@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/sim"
-	"github.com/tidemark/tidemark/bench/synth"
+	"github.com/tidemark/tidemark/traces/gen"
 )
 
 const line = "1070903040.000000 Attr READ FID: a1 OFF: 0 SIZE: 0 HOST: 1\n"
@@ -53,7 +53,7 @@ func TestInterruptedWhileItWaitsForInput(t *testing.T) {
 
 // TestInterruptedReplay interrupts a simulation in the middle.
 func TestInterruptedReplay(t *testing.T) {
-	p := synth.Default()
+	p := gen.DefaultDense()
 	p.Hosts, p.Duration = 4, 20*time.Second
 	interrupted := errors.New("interrupted by the test")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -89,6 +89,7 @@ func TestRun(t *testing.T) {
 		{"trace info -", t.Context(), strings.NewReader(line), 0, ""},
 		{"trace info -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: spooling: no more paper\n"},
 		{"replay -", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
+		{"trace gen auspex-hour", ended, nil, exitFailure, "tidemark: interrupted\n"},
 		{"replay - --live", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
 	} {
 		var out, errs bytes.Buffer

@@ -36,7 +36,7 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Serve a store over TCP until SIGTERM or SIGINT."`
 	Replay  replayCmd  `cmd:"" help:"Replay a trace under one setting, check it, and print the figures."`
 	Bench   benchCmd   `cmd:"" help:"Replay traces under several settings and print how these compare."`
-	Trace   traceCmd   `cmd:"" help:"Look at traces."`
+	Trace   traceCmd   `cmd:"" help:"Look at traces, and make some."`
 	Store   storeCmd   `cmd:"" help:"Look at the data directory of a store that no server uses."`
 	Version versionCmd `cmd:"" help:"Print the versions of the program and of its network protocol."`
 }
@@ -63,7 +63,7 @@ func run(args []string, env *environment) int {
 		kong.Name("tidemark"), kong.Description(description),
 		kong.Writers(env.stdout, env.stderr), kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Bind(env), variables())
+		kong.Bind(env), variables(), genVariables())
 	if err != nil {
 		return fail(env, "", err)
 	}

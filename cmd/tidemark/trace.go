@@ -5,6 +5,7 @@ type traceCmd struct {
 	Head    traceHeadCmd    `cmd:"" help:"Print the first operations of a trace as text."`
 	Convert traceConvertCmd `cmd:"" help:"Write a trace as text, as genuine Auspex text, or in a binary form that is read fast."`
 	Filter  traceFilterCmd  `cmd:"" help:"Write a part of a trace: of a time, of some hosts, the first operations, or a sample."`
+	Gen     traceGenCmd     `cmd:"" help:"Make a trace from a seed."`
 }
 
 // Help is the second part of the command's help text.

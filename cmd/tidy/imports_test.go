@@ -50,7 +50,7 @@ var house = []room{
 	{"traces/format", []string{"traces", "traces/binary", "traces/nfs", "traces/nfsdump"}, "it knows the formats and nothing of what becomes of the operations"},
 	{"traces/filter", []string{"traces"}, "a part of a trace is picked by its operations alone"},
 	{"traces/survey", []string{"traces", "traces/infer"}, "a trace is described, whatever format it is in"},
-	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
+	{"traces/gen", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
 	{"bench/report", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp"}, "tables are made from figures, however these were gathered"},
 	{"bench/sim", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp", "server/core", "server/record"}, "the simulated server is the core alone: no socket, no disk"},
@@ -79,7 +79,7 @@ var deciding = []string{
 	"traces/survey",
 	"bench/exp",
 	"bench/report",
-	"bench/synth",
+	"traces/gen",
 }
 
 var impure = map[string]string{
@@ -101,7 +101,7 @@ var impure = map[string]string{
 
 // excepted are deciding packages that may import one of these all the same.
 var excepted = map[[2]string]string{
-	{"bench/synth", "math/rand/v2"}: "its generators are seeded; that it calls nothing else is checked in the source",
+	{"traces/gen", "math/rand/v2"}: "its generators are seeded; that it calls nothing else is checked in the source",
 }
 
 // listed is what "go list" says of a package.
@@ -215,8 +215,8 @@ func TestBadImportsAreNoticed(t *testing.T) {
 		{"server", nil, []string{module + "/server/core", module + "/occ"}, ""},
 		{"server", []string{"net", "sync"}, []string{module + "/client"}, "server must not reach client"},
 		{"server", nil, []string{module + "/serverless"}, "server must not reach serverless"},
-		{"bench/synth", []string{"math/rand/v2"}, nil, ""},
-		{"bench/synth", []string{"math/rand"}, nil, "must not import math/rand"},
+		{"traces/gen", []string{"math/rand/v2"}, nil, ""},
+		{"traces/gen", []string{"math/rand"}, nil, "must not import math/rand"},
 		{"client", nil, []string{"testing"}, "client reaches testing"},
 		{"attic", nil, nil, "attic has no room"},
 	} {

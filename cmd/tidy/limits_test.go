@@ -39,6 +39,7 @@ var limited = []string{
 	"bench/sim",
 	"traces/binary",
 	"traces/survey",
+	"traces/gen",
 }
 
 // limitName tells by its name that a constant is a limit.

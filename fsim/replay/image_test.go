@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/bench/sim"
-	"github.com/tidemark/tidemark/bench/synth"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/fsim"
 	"github.com/tidemark/tidemark/fsim/replay"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/traces"
+	"github.com/tidemark/tidemark/traces/gen"
 	"github.com/tidemark/tidemark/traces/sample"
 	"github.com/tidemark/tidemark/traces/survey"
 )
@@ -146,7 +146,7 @@ func TestHostsDoNotShareInodes(t *testing.T) {
 }
 
 func TestImageOfASyntheticLoad(t *testing.T) {
-	p := synth.Default()
+	p := gen.DefaultDense()
 	p.Hosts, p.Duration = 3, p.Duration/20
 	ops := p.Ops()
 	for i := range ops {

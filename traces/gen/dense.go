@@ -1,7 +1,4 @@
-// Package synth makes a small synthetic load, for what the bundled trace
-// cannot show: hosts that read the same blocks again, data that some hosts
-// write and others read, and conflicts. It is documented in docs/loads.md.
-package synth
+package gen
 
 import (
 	"cmp"
@@ -12,10 +9,15 @@ import (
 	"github.com/tidemark/tidemark/traces"
 )
 
-// Params shape the load. Every field of Default is an assumption, except
-// ReadOnly, which is the report's share of read-only transactions (65,883 of
-// 69,765).
-type Params struct {
+// DenseName is how the dense load is called.
+const DenseName = "dense"
+
+// Dense are the parameters of a short load with far more in each second than
+// the hour has: hosts that read the same blocks again, data that some hosts
+// write and others read, and conflicts. Every field of DefaultDense is an
+// assumption, except ReadOnly, which is the report's share of read-only
+// transactions.
+type Dense struct {
 	Seed     uint64
 	Hosts    int
 	Duration time.Duration
@@ -34,9 +36,9 @@ type Params struct {
 	SharedReads, SharedWrites float64
 }
 
-// Default is the load of "make bench".
-func Default() Params {
-	return Params{
+// DefaultDense returns the parameters of the load "dense".
+func DefaultDense() Dense {
+	return Dense{
 		Seed: 1, Hosts: 128, Duration: 15 * time.Second,
 		Idle: 400 * time.Millisecond, Gap: 8 * time.Millisecond, Burst: 24,
 		ReadOnly: 0.944, Stat: 0.6,
@@ -45,43 +47,42 @@ func Default() Params {
 	}
 }
 
-// blockBytes is the size of the transfers.
-const blockBytes = 4096
-
-// epoch is the time of the first operation, an arbitrary second.
+// epoch is the time of its first operation, an arbitrary second.
 const epoch = int64(1_000_000_000_000_000)
 
 // Ops returns the operations of the load in order of time. The same
 // parameters give the same operations.
-func (p Params) Ops() []traces.Op {
+func (p Dense) Ops() []traces.Op {
 	var ops []traces.Op
 	for h := range p.Hosts {
-		g := &generator{p: p, host: uint32(1000 + h), rng: rand.New(rand.NewPCG(p.Seed, uint64(h)))}
+		g := &denseHost{p: p, host: uint32(1000 + h), rng: rand.New(rand.NewPCG(p.Seed, uint64(h)))}
 		ops = append(ops, g.run()...)
 	}
 	slices.SortStableFunc(ops, func(a, b traces.Op) int { return cmp.Compare(a.Time, b.Time) })
 	return ops
 }
 
-// Source returns the load as a trace.
-func (p Params) Source() traces.Source {
-	var text []byte
-	for _, op := range p.Ops() {
-		text = append(traces.AppendAuspex(text, op), '\n')
-	}
-	return traces.Bytes("synthetic", text, traces.Options{})
+// Source returns the load as a trace. Each reading makes the operations anew.
+func (p Dense) Source() traces.Source {
+	return source{DenseName, func() traces.Stream {
+		ops := p.Ops()
+		for i := range ops {
+			ops[i].Line = int64(i) + 1
+		}
+		return traces.Slice(ops)
+	}}
 }
 
-// generator makes the operations of one host.
-type generator struct {
-	p    Params
+// denseHost makes the operations of one host.
+type denseHost struct {
+	p    Dense
 	host uint32
 	rng  *rand.Rand
 	now  float64 // seconds
 	ops  []traces.Op
 }
 
-func (g *generator) run() []traces.Op {
+func (g *denseHost) run() []traces.Op {
 	g.touchAll()
 	end := g.p.Duration.Seconds()
 	for {
@@ -98,7 +99,7 @@ func (g *generator) run() []traces.Op {
 
 // touchAll stats all files within the first second, so that they are in the
 // starting image.
-func (g *generator) touchAll() {
+func (g *denseHost) touchAll() {
 	for i := range g.p.OwnFiles {
 		g.now = g.rng.Float64()
 		g.emit(traces.Attr, traces.Read, g.own(i), 0, 0)
@@ -111,23 +112,23 @@ func (g *generator) touchAll() {
 }
 
 // own is file i of the host.
-func (g *generator) own(i int) traces.FID { return traces.FID(uint64(g.host)<<32 | uint64(i)) }
+func (g *denseHost) own(i int) traces.FID { return traces.FID(uint64(g.host)<<32 | uint64(i)) }
 
 // shared is file i of the host's workgroup.
-func (g *generator) shared(i int) traces.FID {
+func (g *denseHost) shared(i int) traces.FID {
 	return traces.FID(uint64(int(g.host)/g.p.Group)<<16 | uint64(i))
 }
 
 // pick chooses a file. The hot set is skewed: of two draws the lower one, so
 // that the first files are used most.
-func (g *generator) pick(sharedShare float64) traces.FID {
+func (g *denseHost) pick(sharedShare float64) traces.FID {
 	if g.rng.Float64() < sharedShare {
 		return g.shared(min(g.rng.IntN(g.p.SharedFiles), g.rng.IntN(g.p.SharedFiles)))
 	}
 	return g.own(min(g.rng.IntN(g.p.OwnFiles), g.rng.IntN(g.p.OwnFiles)))
 }
 
-func (g *generator) transaction() {
+func (g *denseHost) transaction() {
 	if g.rng.Float64() >= g.p.ReadOnly {
 		g.file(g.pick(g.p.SharedWrites), true)
 		return
@@ -141,7 +142,7 @@ func (g *generator) transaction() {
 }
 
 // file opens a file, moves one to FileBlocks blocks, and closes it.
-func (g *generator) file(fid traces.FID, write bool) {
+func (g *denseHost) file(fid traces.FID, write bool) {
 	size := int64(g.p.FileBlocks) * blockBytes
 	g.emit(traces.Open, traces.Read, fid, size, 0)
 	first := g.rng.IntN(g.p.FileBlocks)
@@ -157,7 +158,7 @@ func (g *generator) file(fid traces.FID, write bool) {
 	g.emit(traces.Close, traces.Read, fid, size, 0)
 }
 
-func (g *generator) emit(t traces.Type, a traces.Action, fid traces.FID, off, size int64) {
+func (g *denseHost) emit(t traces.Type, a traces.Action, fid traces.FID, off, size int64) {
 	g.ops = append(g.ops, traces.Op{
 		Time: epoch + int64(g.now*1e6), Type: t, Action: a, FID: fid, Off: off, Size: size, Host: g.host,
 	})

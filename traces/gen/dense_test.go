@@ -1,4 +1,4 @@
-package synth
+package gen_test
 
 import (
 	"io"
@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/tidemark/tidemark/traces"
+	"github.com/tidemark/tidemark/traces/gen"
 	"github.com/tidemark/tidemark/traces/infer"
 )
 
-func TestSameSeedSameOperations(t *testing.T) {
-	p := Default()
+func TestDenseSameSeedSameOperations(t *testing.T) {
+	p := gen.DefaultDense()
 	if !reflect.DeepEqual(p.Ops(), p.Ops()) {
 		t.Fatal("two runs differ")
 	}
@@ -21,8 +22,8 @@ func TestSameSeedSameOperations(t *testing.T) {
 	}
 }
 
-func TestShape(t *testing.T) {
-	p := Default()
+func TestDenseShape(t *testing.T) {
+	p := gen.DefaultDense()
 	in, err := p.Source().Open()
 	if err != nil {
 		t.Fatal(err)
