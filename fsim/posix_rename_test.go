@@ -136,8 +136,7 @@ var renameBehaviours = map[string]func(t *testing.T, fs *FS, tx *MemTx){
 		}
 	},
 	"RenameTooDeep": func(t *testing.T, fs *FS, tx *MemTx) {
-		var h Handle // at the bottom of directories that are each other's parents
-		h = must(fs.Create(tx, fs.Root(), "d", Dir, 0, 0))(t)
+		h := must(fs.Create(tx, fs.Root(), "d", Dir, 0, 0))(t) // will be its own parent
 		rel, off := fs.inodeBlock(h.Ino)
 		loop := tx.Clone()
 		b := append([]byte(nil), loop.get(fs.id(rel))...)

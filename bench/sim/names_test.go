@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/bench/exp"
@@ -59,6 +60,9 @@ func TestNonsenseIsCorrectUnderEverySetting(t *testing.T) {
 		l, err := exp.NewLoad("nonsense", nonsense(seed, 1500), 4096, seed == 1)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(l.Notes) != 1 || !strings.Contains(l.Notes[0], "cannot be") {
+			t.Errorf("notes %q", l.Notes)
 		}
 		for _, s := range exp.Standard() {
 			var runs [2][]byte

@@ -150,6 +150,21 @@ func TestLookupReadsTheDirectory(t *testing.T) {
 	}
 }
 
+// TestManyNames: a Delete without a place removes a bounded number of names.
+func TestManyNames(t *testing.T) {
+	var ops []traces.Op
+	for i := range 70 {
+		ops = append(ops, at(op(int64(i), 1, traces.Lookup, rd, 1, 0, 0), d, string(rune('A'+i))))
+	}
+	r := newRig(t, append(ops, op(200, 1, del, wr, 1, 0, 0)), sim.Options{}, client.Options{})
+	if c := r.run(replay.Options{}); c.Absent != 0 || c.Odd != 0 {
+		t.Errorf("%+v", c)
+	}
+	if paths := r.paths(); len(paths) != 1+70-64 {
+		t.Errorf("the tree is %q", paths)
+	}
+}
+
 // TestImageWithPlaces: entries, hard links and blocks of the image.
 func TestImageWithPlaces(t *testing.T) {
 	long := strings.Repeat("n", traces.MaxName)

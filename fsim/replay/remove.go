@@ -20,11 +20,15 @@ func (a *attempt) move(fid traces.FID, p place, there bool) {
 	a.moves = append(a.moves, move{fid, p, there})
 }
 
+// maxNames bounds how many names of a file are remembered, for a Delete that
+// does not tell which one goes.
+const maxNames = 64
+
 // moved enters a name of a file, or takes it out.
 func (v *Volume) moved(fid traces.FID, p place, there bool) {
 	at := slices.Index(v.names[fid], p)
 	switch {
-	case there && at < 0:
+	case there && at < 0 && len(v.names[fid]) < maxNames:
 		v.names[fid] = append(v.names[fid], p)
 	case !there && at >= 0 && len(v.names[fid]) == 1:
 		delete(v.names, fid)
