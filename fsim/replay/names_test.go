@@ -150,6 +150,24 @@ func TestLookupReadsTheDirectory(t *testing.T) {
 	}
 }
 
+// TestCreationsConflict: of two hosts that make files in one directory at once,
+// one has to begin anew; both files are there.
+func TestCreationsConflict(t *testing.T) {
+	r := newRig(t, []traces.Op{
+		at(op(0, 1, traces.Lookup, rd, 1, 0, 0), d, "a"),
+		at(op(0, 2, traces.Lookup, rd, 1, 0, 0), d, "a"),
+		at(op(100, 1, traces.Create, wr, 2, 0, 0), d, "b"),
+		at(op(100, 2, traces.Create, wr, 3, 0, 0), d, "c"),
+	}, sim.Options{}, client.Options{})
+	c := r.run(replay.Options{})
+	if c.Aborted != 1 || c.Attempts != 5 || c.Absent != 0 || c.Odd != 0 {
+		t.Errorf("%+v", c)
+	}
+	if got, want := r.paths(), []string{"d/", "d/a 0", "d/b 0", "d/c 0"}; !slices.Equal(got, want) {
+		t.Errorf("the tree is %q, want %q", got, want)
+	}
+}
+
 // TestManyNames: a Delete without a place removes a bounded number of names.
 func TestManyNames(t *testing.T) {
 	var ops []traces.Op
