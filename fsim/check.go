@@ -60,6 +60,7 @@ type inodeState struct {
 	entries uint32 // directory entries found
 	links   uint16
 	kind    Kind
+	parent  uint32 // of a directory, as the inode says
 }
 
 type dirState struct {
@@ -123,6 +124,8 @@ func (c *checker) checkInodes() {
 			case Dir:
 				dirs++
 				c.report.Dirs++
+			case Symlink:
+				c.report.Symlinks++
 			default:
 				c.report.Files++
 			}
@@ -144,8 +147,8 @@ func (c *checker) checkInodes() {
 		}
 		c.counter(groupPlace(uint32(g)), "directories", s.used[usedDirs/4], dirs)
 	}
-	if root := c.inode(rootIno); root == nil || root.kind != Dir || root.gen != c.fs.Root().Gen {
-		c.report.add(BadInode, inodePlace(rootIno), "the root is not a directory of generation 1")
+	if root := c.inode(rootIno); root == nil || root.kind != Dir || root.gen != c.fs.Root().Gen || root.parent != 0 {
+		c.report.add(BadInode, inodePlace(rootIno), "the root is not a directory of generation 1 without a parent")
 	}
 }
 

@@ -55,6 +55,9 @@ func (c *checker) entry(dir uint32, place string, r record, names map[string]boo
 	if n.kind != Dir {
 		return
 	}
+	if r.h.Ino != rootIno && n.parent != dir {
+		c.report.add(WrongParent, place, "%q is directory %d, whose parent is %d", r.name, r.h.Ino, n.parent)
+	}
 	if _, ok := c.parents[r.h.Ino]; !ok && r.h.Ino != rootIno {
 		c.parents[r.h.Ino] = dir
 	} else if len(c.extra) < maxProblems {

@@ -70,7 +70,7 @@ func (c *checker) readInode(s *groupState, ino, bit uint32, raw []byte) error {
 	switch {
 	case !ok:
 		c.report.add(BadInode, inodePlace(ino), "bad kind or reserved bytes")
-		if le.Uint16(raw) > uint16(Dir) {
+		if le.Uint16(raw) > uint16(Symlink) {
 			return nil
 		}
 	case n.kind == Free && n != (inode{gen: n.gen}):
@@ -91,7 +91,7 @@ func (c *checker) readInode(s *groupState, ino, bit uint32, raw []byte) error {
 	if s.inodes == nil {
 		s.inodes = make([]inodeState, c.fs.inoGroup)
 	}
-	s.inodes[bit] = inodeState{gen: n.gen, counted: n.blocks, links: n.links, kind: n.kind}
+	s.inodes[bit] = inodeState{gen: n.gen, counted: n.blocks, links: n.links, kind: n.kind, parent: n.parent}
 	switch why := c.fs.badInode(&n); {
 	case why != "":
 		c.report.add(BadSize, inodePlace(ino), "%s", why)

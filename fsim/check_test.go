@@ -14,6 +14,7 @@ type damaged struct {
 	tx              *MemTx
 	file, big       Handle // file has 2 direct blocks, big has all levels
 	dir, sub, inSub Handle // /dir/sub/inSub
+	sym             Handle // a symbolic link
 }
 
 func newDamaged(t *testing.T) *damaged {
@@ -24,6 +25,7 @@ func newDamaged(t *testing.T) *damaged {
 	d.sub = must(fs.Create(tx, d.dir, "sub", Dir, 1, 0))(t)
 	d.inSub = must(fs.Create(tx, d.sub, "inSub", File, 1, 0))(t)
 	d.big = must(fs.Create(tx, d.dir, "big", File, 2, 0))(t)
+	d.sym = must(fs.Symlink(tx, fs.Root(), "sym", "dir/big", 3, 0))(t)
 	ok(t, fs.Write(tx, d.file, 0, pattern(700, 1), 0))
 	for _, fb := range []int64{0, 12, 12 + 128, 12 + 128 + 128*128} {
 		ok(t, fs.Write(tx, d.big, fb*512, pattern(512, 2), 0))
@@ -129,13 +131,13 @@ func TestCheckFinds(t *testing.T) {
 			d.entry(d.sub, "inSub", func(h []byte) {
 				putRecord(h, record{size: int(le.Uint16(h[8:])) * 4, h: d.dir, kind: Dir}, "inSub")
 			})
-		}, []ProblemKind{Cycle, Orphan, WrongLinks}},
+		}, []ProblemKind{Cycle, Orphan, WrongLinks, WrongParent}},
 		{"cycle cut off from the root", func(d *damaged) {
 			d.entry(d.sub, "inSub", func(h []byte) {
 				putRecord(h, record{size: int(le.Uint16(h[8:])) * 4, h: d.dir, kind: Dir}, "inSub")
 			})
 			d.entry(d.fs.Root(), "dir", func(h []byte) { le.PutUint32(h, 0) })
-		}, []ProblemKind{Cycle, Orphan}},
+		}, []ProblemKind{Cycle, Orphan, WrongParent}},
 		{"entry of the root", func(d *damaged) {
 			d.entry(d.sub, "inSub", func(h []byte) {
 				putRecord(h, record{size: int(le.Uint16(h[8:])) * 4, h: d.fs.Root(), kind: Dir}, "inSub")
@@ -146,7 +148,14 @@ func TestCheckFinds(t *testing.T) {
 				putRecord(h, record{size: int(le.Uint16(h[8:])) * 4, h: d.sub, kind: Dir}, "file")
 			})
 			d.inode(d.sub, func(n *inode) { n.links = 2 })
-		}, []ProblemKind{Orphan, WrongLinks}},
+		}, []ProblemKind{Orphan, WrongLinks, WrongParent}},
+		{"another parent", func(d *damaged) { d.inode(d.sub, func(n *inode) { n.parent = 1 }) }, []ProblemKind{WrongParent}},
+		{"no parent", func(d *damaged) { d.inode(d.sub, func(n *inode) { n.parent = 0 }) }, []ProblemKind{WrongParent}},
+		{"parent of the root", func(d *damaged) { d.inode(d.fs.Root(), func(n *inode) { n.parent = 1 }) }, []ProblemKind{BadInode}},
+		{"parent of a file", func(d *damaged) { d.inode(d.inSub, func(n *inode) { n.parent = 1 }) }, []ProblemKind{BadInode}},
+		{"link without a text", func(d *damaged) { d.inode(d.sym, func(n *inode) { n.size = 0 }) }, []ProblemKind{BadSize}},
+		{"link with a long text", func(d *damaged) { d.inode(d.sym, func(n *inode) { n.size = 4096 }) }, []ProblemKind{BadSize}},
+		{"link that is a file", func(d *damaged) { d.inode(d.sym, func(n *inode) { n.kind = File }) }, []ProblemKind{Dangling, Orphan}},
 		{"root is a file", func(d *damaged) { d.inode(d.fs.Root(), func(n *inode) { n.kind = File }) }, []ProblemKind{BadInode, Orphan, WrongCount}},
 	}
 	for _, tt := range tests {
@@ -188,7 +197,7 @@ func TestCheckCountsWhatIsThere(t *testing.T) {
 	d := newDamaged(t)
 	r := must(d.fs.Check(d.tx))(t)
 	u := must(d.fs.Usage(d.tx))(t)
-	if r.Files != 3 || r.Dirs != 3 || u.InodesUsed != 6 || u.Dirs != 3 || u.BlocksUsed != r.Blocks {
+	if r.Files != 3 || r.Dirs != 3 || r.Symlinks != 1 || u.InodesUsed != 7 || u.Dirs != 3 || u.BlocksUsed != r.Blocks {
 		t.Errorf("check found %+v, usage %+v", r, u)
 	}
 }

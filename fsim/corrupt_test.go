@@ -46,6 +46,20 @@ func TestOperationsReportCorruption(t *testing.T) {
 			func(d *damaged) error { _, err := d.fs.Lookup(d.tx, d.sub, "x"); return err }},
 		{"remove a dangling entry", func(d *damaged) { d.inode(d.inSub, func(n *inode) { n.gen++ }) },
 			func(d *damaged) error { return d.fs.Remove(d.tx, d.sub, "inSub") }},
+		{"rename a dangling entry", func(d *damaged) { d.inode(d.inSub, func(n *inode) { n.gen++ }) },
+			func(d *damaged) error { return d.fs.Rename(d.tx, d.sub, "inSub", d.dir, "x", 0) }},
+		{"replace a dangling entry", func(d *damaged) { d.inode(d.inSub, func(n *inode) { n.links = 0 }) },
+			func(d *damaged) error { return d.fs.Rename(d.tx, d.fs.Root(), "file", d.sub, "inSub", 0) }},
+		{"rename below a directory without a parent", func(d *damaged) {
+			must(d.fs.Create(d.tx, d.fs.Root(), "other", Dir, 0, 0))(d)
+			d.inode(d.dir, func(n *inode) { n.parent = 0 })
+		}, func(d *damaged) error { return d.fs.Rename(d.tx, d.fs.Root(), "other", d.sub, "x", 0) }},
+		{"rename below a file", func(d *damaged) { d.inode(d.sub, func(n *inode) { n.parent = d.file.Ino }) },
+			func(d *damaged) error { return d.fs.Rename(d.tx, d.fs.Root(), "dir", d.sub, "x", 0) }},
+		{"rename through a bad record", func(d *damaged) { d.entry(d.sub, "inSub", func(h []byte) { h[8] = 0 }) },
+			func(d *damaged) error { return d.fs.Rename(d.tx, d.fs.Root(), "file", d.sub, "x", 0) }},
+		{"read a symbolic link without a text", func(d *damaged) { d.inode(d.sym, func(n *inode) { n.size = 0 }) },
+			func(d *damaged) error { _, err := d.fs.Read(d.tx, d.sym, 0, make([]byte, 1)); return err }},
 		{"stat of an inode of no kind", func(d *damaged) { d.inode(d.file, func(n *inode) { n.kind = 9 }) },
 			func(d *damaged) error { _, err := d.fs.Stat(d.tx, d.file); return err }},
 		{"walk a cycle", func(d *damaged) {
@@ -83,7 +97,8 @@ func TestOpenRefuses(t *testing.T) {
 		"nothing":             func(b []byte) { clear(b) },
 		"another magic":       func(b []byte) { b[0]++ },
 		"a flipped bit":       func(b []byte) { b[17] ^= 4 },
-		"a later version":     sealed(8, 2),
+		"an earlier version":  sealed(8, 1),
+		"a later version":     sealed(8, 3),
 		"block size 0":        sealed(12, 0),
 		"block size 1000":     sealed(12, 1000),
 		"another block size":  sealed(12, 1024),
@@ -139,7 +154,7 @@ func exercise(t *testing.T, fs *FS, tx *MemTx, d *damaged) {
 	_, tree := fs.Tree(tx)
 	_, usage := fs.Usage(tx)
 	errs := []error{tree, usage}
-	for _, h := range []Handle{fs.Root(), d.file, d.big, d.dir, d.sub, d.inSub} {
+	for _, h := range []Handle{fs.Root(), d.file, d.big, d.dir, d.sub, d.inSub, d.sym} {
 		_, stat := fs.Stat(tx, h)
 		_, read := fs.Read(tx, h, 100, p)
 		_, far := fs.Read(tx, h, (12+128+128*128)*512-100, p)
@@ -147,12 +162,15 @@ func exercise(t *testing.T, fs *FS, tx *MemTx, d *damaged) {
 		_, list := fs.ReadDir(tx, h)
 		_, replace := fs.ReplaceEntry(tx, h, 20)
 		_, create := fs.Create(tx, h, "another", Dir, 3, 1)
-		errs = append(errs, stat, read, far, look, list, replace, create,
+		_, link := fs.Symlink(tx, h, "points", "somewhere", 3, 1)
+		errs = append(errs, stat, read, far, look, list, replace, create, link,
+			fs.Rename(tx, h, "another", fs.Root(), "another", 1), fs.Rename(tx, fs.Root(), "points", h, "points", 1),
+			fs.Rename(tx, fs.Root(), "dir", h, "moved", 1), fs.Rename(tx, h, "linked", h, "another name", 1),
 			fs.Link(tx, h, "linked", d.file, 1), fs.Write(tx, h, 6000, p, 1),
 			fs.Truncate(tx, h, 100, 1), fs.SetTime(tx, h, 1),
 			fs.Remove(tx, h, "sub"), fs.Remove(tx, h, "big"), fs.Remove(tx, h, "dir"))
 	}
-	known := []error{ErrCorrupt, ErrNotExist, ErrExist, ErrNotDir, ErrIsDir, ErrNotEmpty, ErrNoSpace, ErrStale, ErrTooLarge, ErrTooManyLinks}
+	known := []error{ErrCorrupt, ErrNotExist, ErrExist, ErrNotDir, ErrIsDir, ErrIsSymlink, ErrNotEmpty, ErrLoop, ErrTooDeep, ErrNoSpace, ErrStale, ErrTooLarge, ErrTooManyLinks}
 next:
 	for _, err := range errs {
 		for _, k := range known {

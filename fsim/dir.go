@@ -144,12 +144,10 @@ func (fs *FS) dirBlocks(tx Tx, ino uint32, d *inode, first, end uint64, visit fu
 
 // found is where search found things.
 type found struct {
-	// The entry of the name, and the record before it in its block, if any.
-	found   bool
-	rec     record
-	prev    record
-	hasPrev bool
-	block   dirBlock
+	// The entry of the name.
+	found bool
+	rec   record
+	block dirBlock
 	// The first record with enough room for a new one.
 	roomy     bool
 	room      record
@@ -161,7 +159,6 @@ type found struct {
 func (fs *FS) search(tx Tx, ino uint32, d *inode, name string, need int) (found, error) {
 	var f found
 	err := fs.dirBlocks(tx, ino, d, 0, d.size>>fs.shift, func(b dirBlock) (bool, error) {
-		f.hasPrev = false
 		err := b.each(func(r record) bool {
 			if !r.free() && string(r.name) == name {
 				f.found, f.rec, f.block = true, r, b
@@ -170,7 +167,6 @@ func (fs *FS) search(tx Tx, ino uint32, d *inode, name string, need int) (found,
 			if !f.roomy && r.room() >= need {
 				f.roomy, f.room, f.roomBlock = true, r, b
 			}
-			f.prev, f.hasPrev = r, true
 			return false
 		})
 		return f.found, err

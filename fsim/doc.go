@@ -23,6 +23,7 @@
 // directories on every change of an entry. Setting one would write the inode
 // and turn every pair of creations in a directory into a conflict, so a
 // directory's time changes only when its size does, or by SetTime.
+// A symbolic link is stored and returned, but never followed.
 //
 // # Cost
 //
@@ -30,6 +31,8 @@
 // way and the data blocks, the latter in a single request. Overwriting
 // allocated blocks writes them and the inode's block. Creating a file reads
 // the directory and writes one of its blocks plus three of one block group.
+// Renaming writes the one or two blocks of the two entries, and the inode of a
+// directory that gets another parent, whose new ancestors it reads.
 // Freed blocks are not written.
 //
 // # Volume
@@ -57,7 +60,7 @@
 // Superblock, the rest of the block being zero:
 //
 //	 0  8  magic "tidefsim"
-//	 8  4  format version, 1
+//	 8  4  format version, 2
 //	12  4  block size in bytes, a power of two from 512 to 65536
 //	16  4  blocks in the volume, the superblock included
 //	20  4  groups
@@ -74,14 +77,15 @@
 //
 // Inode, 128 bytes. Number 1 is the root directory; 0 is no inode:
 //
-//	 0  2  kind: 0 free, 1 file, 2 directory
+//	 0  2  kind: 0 free, 1 file, 2 directory, 3 symbolic link
 //	 2  2  links: directory entries that name it; 1 for the root
 //	 4  4  generation, raised each time the inode is taken into use, never 0
 //	       then; kept while the inode is free, all else being zero
 //	 8  8  size in bytes
 //	16  8  modification time in microseconds, signed
 //	24  4  blocks allocated, indirect ones included
-//	28  4  zero
+//	28  4  of a directory, the inode of the one that has its entry; 0 for the
+//	       root and for what is no directory
 //	32 48  12 pointers to data blocks
 //	80  4  pointer to an indirect block
 //	84  4  pointer to a doubly indirect block
@@ -91,7 +95,7 @@
 // A pointer is a block number, or 0 for a hole, which reads as zeros. An
 // indirect block is an array of pointers. No block is allocated wholly past
 // the size, and the bytes between the size and the end of the last block are
-// zero.
+// zero. The content of a symbolic link is its text, 1 to 4095 bytes.
 //
 // A directory has no holes and its size is a multiple of the block size.
 // Records fill each block exactly and do not cross blocks:
@@ -105,4 +109,6 @@
 //
 // What a record has beyond its name is room for later entries. There are no
 // records for "." and "..".
+//
+// Version 1 had neither parents nor symbolic links; it is refused.
 package fsim

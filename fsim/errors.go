@@ -16,7 +16,9 @@ var (
 	ErrNotDir = errors.New("not a directory")
 	// ErrIsDir: the handle is that of a directory.
 	ErrIsDir = errors.New("is a directory")
-	// ErrNotEmpty: the directory to be removed has entries.
+	// ErrIsSymlink: the handle is that of a symbolic link.
+	ErrIsSymlink = errors.New("is a symbolic link")
+	// ErrNotEmpty: the directory to be removed or replaced has entries.
 	ErrNotEmpty = errors.New("directory not empty")
 	// ErrNoSpace: no block, or no inode, is free in any group.
 	ErrNoSpace = errors.New("no space left on volume")
@@ -29,6 +31,10 @@ var (
 	ErrTooLarge = errors.New("file too large")
 	// ErrTooManyLinks: the link count is at its maximum, 65535.
 	ErrTooManyLinks = errors.New("too many links")
+	// ErrLoop: a directory would come to lie in itself or below itself.
+	ErrLoop = errors.New("directory would contain itself")
+	// ErrTooDeep: the target of a rename lies deeper than MaxDepth.
+	ErrTooDeep = errors.New("directories nested too deeply")
 	// ErrInvalid: an argument that is out of its domain, such as a negative
 	// offset.
 	ErrInvalid = errors.New("invalid argument")

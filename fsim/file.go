@@ -1,11 +1,11 @@
 package fsim
 
-// Read copies the bytes of a file from offset off on into p and returns how
-// many there were; fewer than len(p) only at the end of the file, which is no
-// error. Holes read as zeros. The data blocks of a call are one request.
+// Read copies the bytes of a file, or of the text of a symbolic link, from
+// offset off on into p and returns how many there were; fewer than len(p) only
+// at the end, which is no error. Holes read as zeros. The data blocks of a call are one request.
 func (fs *FS) Read(tx Tx, h Handle, off int64, p []byte) (int, error) {
 	var n inode
-	if err := fs.loadFile(tx, h, &n); err != nil {
+	if err := fs.loadData(tx, h, &n); err != nil {
 		return 0, opErr("read", h.Ino, err)
 	}
 	if off < 0 {

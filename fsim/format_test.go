@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The format is a promise: these bytes do not change under format version 1.
+// The format is a promise: these bytes do not change under format version 2.
 func TestGoldenBytes(t *testing.T) {
-	n := inode{kind: Dir, links: 0x0102, gen: 0x03040506, size: 0x0708090a0b0c0d0e, mtime: -2, blocks: 0x11121314}
+	n := inode{kind: Dir, links: 0x0102, gen: 0x03040506, size: 0x0708090a0b0c0d0e, mtime: -2, blocks: 0x11121314, parent: 0x15161718}
 	for i := range n.ptr {
 		n.ptr[i] = uint32(i + 1)
 	}
@@ -19,9 +19,9 @@ func TestGoldenBytes(t *testing.T) {
 	putRecord(rec, record{size: 20, h: Handle{7, 9}, kind: File}, "name")
 	tests := []struct{ name, got, want string }{
 		{"superblock", hex.EncodeToString(encodeSuper(tiny)),
-			"746964656673696d" + "01000000" + "00020000" + "59020000" + "04000000" + "96000000" + "10000000" + "57737248"},
+			"746964656673696d" + "02000000" + "00020000" + "59020000" + "04000000" + "96000000" + "10000000" + "34424e83"},
 		{"inode", hex.EncodeToString(raw),
-			"0200" + "0201" + "06050403" + "0e0d0c0b0a090807" + "feffffffffffffff" + "14131211" + "00000000" +
+			"0200" + "0201" + "06050403" + "0e0d0c0b0a090807" + "feffffffffffffff" + "14131211" + "18171615" +
 				"010000000200000003000000040000000500000006000000" +
 				"0700000008000000090000000a0000000b0000000c000000" +
 				"0d0000000e0000000f000000" + strings.Repeat("00", 36)},

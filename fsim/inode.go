@@ -16,6 +16,7 @@ const (
 	Free Kind = iota
 	File
 	Dir
+	Symlink
 )
 
 // String returns the kind as it is printed in reports.
@@ -27,6 +28,8 @@ func (k Kind) String() string {
 		return "file"
 	case Dir:
 		return "directory"
+	case Symlink:
+		return "symbolic link"
 	}
 	return "invalid"
 }
@@ -56,11 +59,12 @@ type inode struct {
 	size   uint64
 	mtime  int64
 	blocks uint32
+	parent uint32 // of a directory
 	ptr    [inodePtrs]uint32
 }
 
-// decode sets n from the 128 bytes of b. ok is false if the kind is none or
-// a reserved byte is not zero.
+// decode sets n from the 128 bytes of b. ok is false if the kind is none, if
+// what is no directory has a parent, or if a reserved byte is not zero.
 func (n *inode) decode(b []byte) (ok bool) {
 	b = b[:inodeSize]
 	kind := le.Uint16(b)
@@ -70,10 +74,11 @@ func (n *inode) decode(b []byte) (ok bool) {
 	n.size = le.Uint64(b[8:])
 	n.mtime = int64(le.Uint64(b[16:]))
 	n.blocks = le.Uint32(b[24:])
+	n.parent = le.Uint32(b[28:])
 	for i := range n.ptr {
 		n.ptr[i] = le.Uint32(b[ptrsOffset+4*i:])
 	}
-	return kind <= uint16(Dir) && le.Uint32(b[28:]) == 0 && allZero(b[ptrsEnd:])
+	return kind <= uint16(Symlink) && (n.kind == Dir || n.parent == 0) && allZero(b[ptrsEnd:])
 }
 
 // encode writes n to the 128 bytes of b.
@@ -86,6 +91,7 @@ func (n *inode) encode(b []byte) {
 	le.PutUint64(b[8:], n.size)
 	le.PutUint64(b[16:], uint64(n.mtime))
 	le.PutUint32(b[24:], n.blocks)
+	le.PutUint32(b[28:], n.parent)
 	for i, p := range n.ptr {
 		le.PutUint32(b[ptrsOffset+4*i:], p)
 	}
@@ -135,6 +141,8 @@ func (fs *FS) badInode(n *inode) string {
 		return "directory size is not a multiple of the block size"
 	case n.kind == Dir && n.size>>fs.shift > uint64(n.blocks):
 		return "directory larger than its blocks"
+	case n.kind == Symlink && (n.size == 0 || n.size > MaxTarget):
+		return "symbolic link with an impossible length"
 	}
 	return ""
 }
@@ -143,7 +151,21 @@ func (fs *FS) loadFile(tx Tx, h Handle, n *inode) error {
 	if err := fs.load(tx, h, n); err != nil {
 		return err
 	}
-	if n.kind != File {
+	switch n.kind {
+	case File:
+		return nil
+	case Symlink:
+		return ErrIsSymlink
+	}
+	return ErrIsDir
+}
+
+// loadData loads the inode of a file or symbolic link.
+func (fs *FS) loadData(tx Tx, h Handle, n *inode) error {
+	if err := fs.load(tx, h, n); err != nil {
+		return err
+	}
+	if n.kind == Dir {
 		return ErrIsDir
 	}
 	return nil

@@ -155,6 +155,7 @@ var fileBehaviours = map[string]func(t *testing.T, fs *FS, tx *MemTx){
 func TestBehaviour(t *testing.T) {
 	all := maps.Clone(fileBehaviours)
 	maps.Copy(all, dirBehaviours)
+	maps.Copy(all, renameBehaviours)
 	for name, run := range all {
 		t.Run(name, func(t *testing.T) {
 			fs, tx := mkfs(t, tiny)

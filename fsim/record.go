@@ -56,7 +56,7 @@ func recordAt(b []byte, off int) (r record, why string) {
 	if !validName(r.name) {
 		return r, "bad name"
 	}
-	if r.kind != File && r.kind != Dir {
+	if r.kind < File || r.kind > Symlink {
 		return r, "bad kind"
 	}
 	return r, ""

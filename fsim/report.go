@@ -32,6 +32,9 @@ const (
 	// WrongLinks: an inode that counts its entries wrongly, or a directory
 	// with more than one.
 	WrongLinks ProblemKind = "wrong link count"
+	// WrongParent: a directory whose parent is not the directory that has its
+	// entry.
+	WrongParent ProblemKind = "wrong parent"
 	// Orphan: an inode in use without an entry. What is below an orphaned
 	// directory is not reported again.
 	Orphan ProblemKind = "orphan inode"
@@ -69,7 +72,7 @@ type Report struct {
 	Problems []Problem
 	More     int
 	// What was found in use.
-	Files, Dirs, Blocks uint32
+	Files, Dirs, Symlinks, Blocks uint32
 }
 
 // OK reports whether the volume is consistent.

@@ -11,7 +11,7 @@ import (
 
 const (
 	magic         = "tidefsim"
-	formatVersion = 1
+	formatVersion = 2
 	superSize     = 36
 )
 

@@ -10,8 +10,8 @@ import (
 type Node struct {
 	Path string
 	Kind Kind
-	Size int64 // bytes of a file; 0 for a directory
-	// Content is a hash of a file's size and bytes. It does not depend on
+	Size int64 // bytes of a file or of a link's text; 0 for a directory
+	// Content is a hash of these bytes and their number. It does not depend on
 	// the block size, on holes, or on where blocks are; a directory's is
 	// zero.
 	Content [sha256.Size]byte
@@ -24,7 +24,7 @@ func (fs *FS) Tree(tx Tx) ([]Node, error) {
 	var nodes []Node
 	err := fs.Walk(tx, func(path string, info Info, h Handle) error {
 		node := Node{Path: path, Kind: info.Kind}
-		if info.Kind == File {
+		if info.Kind != Dir {
 			node.Size = info.Size
 			var err error
 			if node.Content, err = fs.contentHash(tx, h); err != nil {
@@ -50,7 +50,7 @@ func Digest(nodes []Node) [sha256.Size]byte {
 // bytes that is not all zeros, its number and its bytes.
 func (fs *FS) contentHash(tx Tx, h Handle) (out [sha256.Size]byte, err error) {
 	var n inode
-	if err := fs.loadFile(tx, h, &n); err != nil {
+	if err := fs.loadData(tx, h, &n); err != nil {
 		return out, err
 	}
 	s := hasher{fs: fs, tx: tx, n: &n, sum: sha256.New()}

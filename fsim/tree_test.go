@@ -3,6 +3,7 @@ package fsim
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -76,5 +77,27 @@ func TestWalkStops(t *testing.T) {
 	})
 	if err != stop || visits != 4 {
 		t.Errorf("walk ended with %v after %d paths", err, visits)
+	}
+}
+
+// Paths that are too long are shortened, and still told apart.
+func TestLongPaths(t *testing.T) {
+	fs, tx := mkfs(t, Geometry{Blocks: 1000})
+	met := map[string]bool{}
+	for _, top := range []string{"a", "b"} {
+		dir := must(fs.Create(tx, fs.Root(), top, Dir, 0, 0))(t)
+		for range 40 {
+			dir = must(fs.Create(tx, dir, strings.Repeat("n", MaxName), Dir, 0, 0))(t)
+		}
+	}
+	nodes := must(fs.Tree(tx))(t)
+	for _, n := range nodes {
+		if len(n.Path) > MaxPath+2*MaxName || met[n.Path] {
+			t.Errorf("path of %d bytes, met before: %v", len(n.Path), met[n.Path])
+		}
+		met[n.Path] = true
+	}
+	if len(nodes) != 83 {
+		t.Errorf("%d paths", len(nodes))
 	}
 }

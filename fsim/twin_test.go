@@ -111,7 +111,7 @@ func (w *twin) step(t *testing.T, fs *FS, tx *MemTx, rng *rand.Rand, now int64) 
 	name := string(rune('a'+rng.IntN(26))) + string(bytes.Repeat([]byte{'x'}, rng.IntN(60)))
 	target := path.Join(dirPath, name)
 	var err error
-	switch op := rng.IntN(10); {
+	switch op := rng.IntN(13); {
 	case op < 3:
 		kind := File
 		if rng.IntN(4) == 0 {
@@ -151,7 +151,25 @@ func (w *twin) step(t *testing.T, fs *FS, tx *MemTx, rng *rand.Rand, now int64) 
 		if err == nil {
 			w.nodes[target] = file
 		}
-	case op < 8 && file != nil:
+	case op < 8:
+		var done bool
+		if err, done = w.rename(t, fs, tx, rng, now); done {
+			return
+		}
+	case op < 9:
+		text := string(bytes.Repeat([]byte{'t'}, 1+rng.IntN(1500)))
+		var h Handle
+		h, err = fs.Symlink(tx, dir.h, name, text, rng.Uint32(), now)
+		if w.nodes[target] != nil {
+			wantErr(t, err, ErrExist)
+			return
+		}
+		if err == nil {
+			n := &twinNode{kind: Symlink, h: h, mtime: now, units: map[int64]*[unit]byte{}}
+			n.write(0, []byte(text))
+			w.nodes[target] = n
+		}
+	case op < 11 && file != nil:
 		off := offset(rng, fs)
 		data := pattern(1+rng.IntN(2000), byte(now))
 		data = data[:min(int64(len(data)), fs.MaxFileSize()-off)]
@@ -195,10 +213,10 @@ func (w *twin) compare(t *testing.T, fs *FS, tx *MemTx) {
 	err := fs.Walk(tx, func(p string, info Info, h Handle) error {
 		visited++
 		n := w.nodes[p]
-		if n == nil || n.kind != info.Kind || n.h != h || n.kind == File && (n.size != info.Size || n.mtime != info.MTime) {
+		if n == nil || n.kind != info.Kind || n.h != h || n.kind != Dir && (n.size != info.Size || n.mtime != info.MTime) {
 			t.Fatalf("%s is %v %+v, the twin has %+v", p, h, info, n)
 		}
-		if n.kind == File {
+		if n.kind != Dir {
 			n.compare(t, p, fs, tx)
 		}
 		return nil

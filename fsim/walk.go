@@ -1,14 +1,21 @@
 package fsim
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
 )
 
+// MaxPath is about how long in bytes the path of a directory may be before
+// Walk shortens it.
+const MaxPath = 4096
+
 // Walk calls fn for the root, whose path is "/", and for everything below it,
 // each directory before what is in it and entries in the byte order of their
-// names. A file with several entries is visited at each. An error of fn ends
+// names. A file with several entries is visited at each. What lies in a
+// directory whose path is longer than MaxPath has, in place of that, a path
+// that begins with a hash of it: "/...", 64 hexadecimal digits. An error of fn ends
 // the walk and is returned as it is. A directory that is met twice is
 // corruption.
 func (fs *FS) Walk(tx Tx, fn func(path string, info Info, h Handle) error) error {
@@ -41,6 +48,9 @@ func (fs *FS) Walk(tx Tx, fn func(path string, info Info, h Handle) error) error
 		// Last name first, as the stack turns them round.
 		slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(b.Name, a.Name) })
 		prefix := strings.TrimSuffix(v.path, "/") + "/"
+		if len(prefix) > MaxPath {
+			prefix = fmt.Sprintf("/...%x/", sha256.Sum256([]byte(prefix)))
+		}
 		for _, entry := range list {
 			stack = append(stack, visit{prefix + entry.Name, entry.Handle})
 		}

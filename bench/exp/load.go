@@ -21,7 +21,8 @@ type Load struct {
 }
 
 // NewLoad makes the first pass over a trace. The volume will have blocks of
-// blockSize bytes. Lines that were skipped or moved in time become notes.
+// blockSize bytes. Lines that were skipped or moved in time, and names that
+// cannot be, become notes.
 func NewLoad(name string, src traces.Source, blockSize int, perOperation bool, notes ...string) (*Load, error) {
 	plan, err := replay.NewPlan(src, int64(blockSize))
 	if err != nil {
@@ -34,6 +35,9 @@ func NewLoad(name string, src traces.Source, blockSize int, perOperation bool, n
 	if n := plan.Image.Clamped; n > 0 {
 		l.Notes = append(l.Notes, fmt.Sprintf("lines out of order by more than %[2]v, and given a later time: %[1]d.",
 			n, time.Duration(traces.ReorderWindow)*time.Microsecond))
+	}
+	if n := plan.Image.Misplaced; n > 0 {
+		l.Notes = append(l.Notes, fmt.Sprintf("names in directories that cannot be, so that others were kept: %d.", n))
 	}
 	return l, nil
 }

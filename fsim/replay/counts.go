@@ -10,7 +10,7 @@ type Counts struct {
 	Restarts   int64 `json:"restarts"`
 	Operations int64 `json:"operations"`
 	Absent     int64 `json:"absent"` // operations on files that did not exist
-	Odd        int64 `json:"odd"`    // operations that do not fit the kind of file, or too large for it
+	Odd        int64 `json:"odd"`    // operations that do not fit the files and directories they meet
 }
 
 // Add adds the counters of o.

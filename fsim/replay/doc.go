@@ -11,6 +11,7 @@
 // it has had so far again, and goes on with those that come.
 //
 // Files are named by handles, as an NFS server does: an operation goes
-// straight to the inode. Names exist too, /hh/fid with 256 directories hh, but
-// only the creation and deletion of files touch them.
+// straight to the inode. Names exist too, those that the trace tells and else
+// /hh/fid with 256 directories hh, but only what looks up, makes, renames or
+// removes entries touches them.
 package replay

@@ -24,6 +24,7 @@ type job struct {
 	id    infer.TxID
 	host  *host
 	class infer.Class
+	line  traces.Op // that made the transaction
 	call  client.Call
 
 	// Guarded by r.mu:
@@ -43,6 +44,7 @@ type attempt struct {
 	job         *job
 	tx          *client.Tx
 	changed     map[traces.FID]fsim.Handle
+	moves       []move
 	absent, odd int64
 }
 
@@ -119,7 +121,7 @@ func (j *job) try() error {
 			j.r.counts.Restarts++
 			j.r.mu.Unlock()
 			if err = a.tx.Restart(); err == nil {
-				done, a.absent, a.odd = 0, 0, 0
+				done, a.absent, a.odd, a.moves = 0, 0, 0, nil
 				continue
 			}
 		}
@@ -163,6 +165,9 @@ func (a *attempt) publish() {
 			r.volume.files[fid] = file{h, at}
 		}
 	}
+	for _, m := range a.moves {
+		r.volume.moved(m.fid, m.place, m.there)
+	}
 	r.counts.Absent += a.absent
 	r.counts.Odd += a.odd
 }
@@ -198,6 +203,7 @@ func (j *job) finish(tries int, err error) {
 	if err == nil && r.opt.Latency != nil {
 		r.opt.Latency(j.class, j.busy)
 	}
+	r.order.leave(j)
 	for _, n := range j.next {
 		n.waits--
 		n.call.Wake()

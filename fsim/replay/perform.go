@@ -45,14 +45,40 @@ func (a *attempt) perform(op traces.Op) error {
 	case absent(err):
 		a.absent++
 		return nil
-	case errors.Is(err, fsim.ErrIsDir) || errors.Is(err, fsim.ErrNotDir) || errors.Is(err, fsim.ErrTooLarge):
+	case odd(err):
 		a.odd++
 		return nil
 	}
 	return err
 }
 
+// odd reports whether err says that an operation does not fit the files and
+// directories that it meets.
+func odd(err error) bool {
+	for _, is := range [...]error{
+		fsim.ErrIsDir, fsim.ErrNotDir, fsim.ErrIsSymlink, fsim.ErrExist, fsim.ErrNotEmpty,
+		fsim.ErrLoop, fsim.ErrTooDeep, fsim.ErrTooLarge, fsim.ErrTooManyLinks,
+	} {
+		if errors.Is(err, is) {
+			return true
+		}
+	}
+	return false
+}
+
 func (a *attempt) dispatch(op traces.Op) error {
+	switch op.Type {
+	case traces.Lookup:
+		return a.lookup(op)
+	case traces.Create, traces.Mkdir, traces.Symlink:
+		return a.make(op)
+	case traces.Rename:
+		return a.rename(op)
+	case traces.Delete, traces.Rmdir:
+		if op.Place != nil {
+			return a.removeEntry(op)
+		}
+	}
 	creates := op.Action == traces.Write && (op.Type == traces.Attr || op.Type == traces.Block)
 	h, exists := a.handle(op.FID)
 	err := fsim.ErrNotExist
@@ -93,8 +119,12 @@ func (a *attempt) on(h fsim.Handle, op traces.Op) error {
 		}
 		_, err := fs.ReadDirRange(a.tx, h, op.Off, min(op.Size, maxDirectory))
 		return err
-	case traces.Delete:
+	case traces.Delete, traces.Rmdir:
 		return a.remove(h, op.FID)
+	case traces.Link:
+		return a.link(h, op)
+	case traces.Truncate:
+		return fs.Truncate(a.tx, h, op.Off, op.Time)
 	}
 	return op.Check()
 }
@@ -103,13 +133,16 @@ func (a *attempt) on(h fsim.Handle, op traces.Op) error {
 // the runner last heard of it.
 func (a *attempt) create(op traces.Op) (fsim.Handle, error) {
 	v := a.job.r.volume
-	dir, name := v.place(op.FID)
+	dir, name, err := a.where(op)
+	if err != nil {
+		return fsim.Handle{}, err
+	}
 	h, err := v.FS.Create(a.tx, dir, name, fsim.File, a.job.host.affinity, op.Time)
 	if errors.Is(err, fsim.ErrExist) {
 		h, err = v.FS.Lookup(a.tx, dir, name)
 	}
 	if err == nil {
-		a.change(op.FID, h)
+		a.made(op, h)
 	}
 	return h, err
 }
@@ -132,29 +165,6 @@ func (a *attempt) write(h fsim.Handle, op traces.Op) error {
 	p := make([]byte, op.Size)
 	Content(p, op.FID, op.Off, op.Line)
 	return a.job.r.volume.FS.Write(a.tx, h, op.Off, p, op.Time)
-}
-
-// remove deletes a file, or a directory with all that the image put into it.
-func (a *attempt) remove(h fsim.Handle, fid traces.FID) error {
-	v := a.job.r.volume
-	dir, name := v.place(fid)
-	err := v.FS.Remove(a.tx, dir, name)
-	if errors.Is(err, fsim.ErrNotEmpty) {
-		entries, err := v.FS.ReadDir(a.tx, h)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			if err := v.FS.Remove(a.tx, h, e.Name); err != nil {
-				return err
-			}
-		}
-		return a.remove(h, fid)
-	}
-	if err == nil {
-		a.change(fid, fsim.Handle{})
-	}
-	return err
 }
 
 // fatal reports whether err ends the replay: not a conflict, a restart or a

@@ -22,8 +22,10 @@ type Plan struct {
 	// no operations, and FirstSkipped the first of them, nil if there is none.
 	Skipped      int64
 	FirstSkipped *traces.LineError
-	creates      int64
-	users        map[traces.FID]user
+	// What may come into being: files and directories, directories among
+	// them, and entries at places that the trace tells.
+	creates, directories, entries int64
+	users                         map[traces.FID]user
 }
 
 // user is the first host that used a file, and whether others did too.
@@ -72,18 +74,45 @@ func (w *watch) Next() (traces.Op, error) {
 	p.First, p.Last = min(p.First, op.Time), max(p.Last, op.Time)
 	p.Operations++
 	w.hosts[op.Host] = struct{}{}
-	if u, known := p.users[op.FID]; !known {
-		p.users[op.FID] = user{host: op.Host}
-	} else if u.host != op.Host && !u.shared {
-		p.users[op.FID] = user{u.host, true}
+	p.use(op.FID, op.Host)
+	if op.Place != nil {
+		p.use(op.Place.Dir, op.Host)
 	}
-	if op.Action == traces.Write && (op.Type == traces.Block || op.Type == traces.Attr) {
-		p.creates++
-		if op.Type == traces.Block {
-			p.WriteBlocks += op.Size/w.blockSize + 2
-		}
+	if op.Type == traces.Rename {
+		p.use(op.Place.ToDir, op.Host)
 	}
+	p.count(op, w.blockSize)
 	return op, nil
+}
+
+func (p *Plan) use(fid traces.FID, host uint32) {
+	if u, known := p.users[fid]; !known {
+		p.users[fid] = user{host: host}
+	} else if u.host != host && !u.shared {
+		p.users[fid] = user{u.host, true}
+	}
+}
+
+// count adds up what the volume must have room for.
+func (p *Plan) count(op traces.Op, blockSize int64) {
+	if op.Action != traces.Write {
+		return
+	}
+	switch op.Type {
+	case traces.Block:
+		p.WriteBlocks += op.Size/blockSize + 2
+	case traces.Symlink:
+		p.WriteBlocks += min(op.Size, fsim.MaxTarget)/blockSize + 1
+	case traces.Mkdir:
+		p.directories++
+	}
+	switch op.Type {
+	case traces.Block, traces.Attr, traces.Create, traces.Mkdir, traces.Symlink:
+		p.creates++
+	}
+	if op.Place != nil {
+		p.entries++
+	}
 }
 
 // affinity chooses the block group of a file of the image: each host has one
@@ -121,10 +150,19 @@ func (p *Plan) volumeBlocks() int64 {
 	return n + n/4
 }
 
-func (p *Plan) directoryBlocks() (n int64) {
+// directoryBlocks bounds how many blocks the directories of the trace take. A
+// block is added where no gap in those before has room for the longest record,
+// so each has been given a record for every two such lengths.
+func (p *Plan) directoryBlocks() int64 {
+	const record = 12 + traces.MaxName + 1
+	perBlock := max(1, (p.Image.BlockSize-record)/(2*record))
+	n := p.directories + (p.entries+int64(len(p.Image.Entries)))/perBlock
 	for _, f := range p.Image.Files {
-		if f.Dir {
+		switch {
+		case f.Dir && f.Size > 0:
 			n += maxDirectory/p.Image.BlockSize + 1
+		case f.Dir:
+			n++
 		}
 	}
 	return n

@@ -25,13 +25,25 @@ const (
 // source returns operations as a trace. Their times are milliseconds after
 // begin.
 func source(ops []traces.Op) traces.Source {
-	var text []byte
-	for _, op := range ops {
-		op.Time = begin + op.Time*1000
-		text = append(traces.AppendAuspex(text, op), '\n')
+	m := make(memory, len(ops))
+	for i, op := range ops {
+		op.Time, op.Line = begin+op.Time*1000, int64(i+1)
+		m[i] = op
 	}
-	return traces.Bytes("test", text, traces.Options{})
+	return m
 }
+
+// memory is a trace in memory.
+type memory []traces.Op
+
+func (m memory) Name() string                { return "test" }
+func (m memory) Open() (traces.Input, error) { return memoryInput{traces.Slice(m)}, nil }
+func (m memory) Close() error                { return nil }
+
+type memoryInput struct{ traces.Stream }
+
+func (memoryInput) Close() error                        { return nil }
+func (memoryInput) Skipped() (int64, *traces.LineError) { return 0, nil }
 
 func newPlan(t *testing.T, ops []traces.Op) *replay.Plan {
 	t.Helper()

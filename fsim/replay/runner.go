@@ -43,8 +43,9 @@ type Runner struct {
 	opt    Options
 	hosts  map[uint32]*host
 
-	mu     sync.Mutex // guards what follows, the jobs' mailboxes and volume.files
+	mu     sync.Mutex // guards what follows, the jobs' mailboxes and volume.files and names
 	jobs   map[infer.TxID]*job
+	order  order
 	fed    int
 	counts Counts
 	err    error
@@ -56,7 +57,7 @@ func NewRunner(v *Volume, dbs map[uint32]*client.DB, exec Exec, o Options) *Runn
 	if o.MaxAttempts == 0 {
 		o.MaxAttempts = 100
 	}
-	r := &Runner{volume: v, exec: exec, opt: o, hosts: make(map[uint32]*host), jobs: make(map[infer.TxID]*job)}
+	r := &Runner{volume: v, exec: exec, opt: o, hosts: make(map[uint32]*host), jobs: make(map[infer.TxID]*job), order: newOrder()}
 	for i, id := range slices.Sorted(maps.Keys(dbs)) {
 		r.hosts[id] = &host{db: dbs[id], affinity: uint32(i)}
 	}
@@ -75,13 +76,11 @@ func (r *Runner) Feed(e infer.Event) error {
 		if h == nil {
 			return fmt.Errorf("host %d has no client", e.Host)
 		}
-		j := &job{r: r, host: h, class: e.Class, call: r.exec.NewCall()}
+		j := &job{r: r, host: h, class: e.Class, line: e.Op, call: r.exec.NewCall()}
 		for _, id := range e.Waits {
-			if earlier := r.jobs[id]; earlier != nil && !earlier.failed {
-				j.waits++
-				earlier.next = append(earlier.next, j)
-			}
+			j.waitFor(r.jobs[id])
 		}
+		r.arrange(j)
 		r.jobs[e.Tx] = j
 		j.id = e.Tx
 		r.exec.Go(j.run)

@@ -18,14 +18,16 @@ type Counts struct {
 
 	Closed          int64 `json:"closed"`            // opens ended by a Close
 	Reopened        int64 `json:"reopened"`          // by another Open
-	AttrRead        int64 `json:"attr_read"`         // by an Attr READ
-	Deleted         int64 `json:"deleted"`           // by a Delete
+	AttrRead        int64 `json:"attr_read"`         // by an Attr READ or a Lookup
+	Deleted         int64 `json:"deleted"`           // by a Delete or Rmdir
+	Committed       int64 `json:"committed"`         // by a Commit
 	TimedOut        int64 `json:"timed_out"`         // by the 120 s rule
 	EndOfTrace      int64 `json:"end_of_trace"`      // by the end of the trace
 	UnmatchedCloses int64 `json:"unmatched_closes"`  // Close lines without an open
+	IdleCommits     int64 `json:"idle_commits"`      // Commit lines that ended nothing
 	MaxOpen         int   `json:"max_open"`          // most opens at one time
 	MaxBuffered     int   `json:"max_buffered"`      // most lines and ends held back at one time
-	LongestWaitList int   `json:"longest_wait_list"` // most opens ended by one Delete
+	LongestWaitList int   `json:"longest_wait_list"` // most opens ended by one Delete or Rmdir
 
 	traces.ReorderCounts
 }
@@ -59,6 +61,8 @@ func (c *Counts) ended(cause Cause) {
 		c.AttrRead++
 	case Deleted:
 		c.Deleted++
+	case Committed:
+		c.Committed++
 	case TimedOut:
 		c.TimedOut++
 	case EndOfTrace:

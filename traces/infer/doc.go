@@ -17,6 +17,14 @@
 //	Dir          a transaction of its own, of the class of its action
 //	Delete       ends every host's open of that file; a read/write transaction
 //	             of its own that waits for those
+//	Lookup       as Attr READ: it brings the attributes with it
+//	Rmdir        as Delete
+//	Create, Mkdir, Symlink, Link, Rename, Truncate
+//	             a read/write transaction of its own; ends nothing
+//	Commit       ends the open if that is implicit and contains a Block WRITE,
+//	             which makes the data durable; else it is counted as idle and
+//	             ignored: an explicit open ends where it is closed, and what
+//	             belongs to no open is durable already
 //
 // An open also ends by itself 120 s after it began, strictly after that
 // instant, as a timer would: at the next microsecond. A Block at exactly
@@ -27,7 +35,8 @@
 // actions of Open, Close and Delete lines do not count.
 //
 // With Options.PerOperation every operation is a transaction of its own, the
-// Open and Close lines read-only ones that read the inode.
+// Open and Close lines read-only ones that read the inode. Only Commit lines
+// are none: what was written is durable already, so all of them are idle.
 //
 // # Order of events
 //

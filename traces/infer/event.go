@@ -32,8 +32,8 @@ const (
 // Origin says what made a transaction.
 type Origin uint8
 
-// The origins. Single covers Attr, Dir and Delete lines, and every line in
-// per-operation mode.
+// The origins. Single covers all lines but Open, Close, Block and Commit, and
+// every line but Commit in per-operation mode.
 const (
 	Single       Origin = iota // one line that is a transaction of its own
 	ExplicitOpen               // an Open line
@@ -48,8 +48,9 @@ const (
 	Done       Cause = iota
 	Closed           // a Close line
 	Reopened         // an Open line for the same file and host
-	AttrRead         // an Attr READ, which ends an implicit open
-	Deleted          // a Delete of the file
+	AttrRead         // an Attr READ or a Lookup, which ends an implicit open
+	Deleted          // a Delete or Rmdir of the file
+	Committed        // a Commit, which ends an implicit open that writes
 	TimedOut         // 120 s have passed
 	EndOfTrace       // the trace is over
 )
@@ -64,13 +65,15 @@ type Event struct {
 	Origin Origin
 	Cause  Cause // End only
 
-	// Op is what to do, in a Do event. An operation of type Open or Close
+	// Op is what to do, in a Do event, and in a Begin event the line that
+	// made the transaction. To be done, an operation of type Open or Close
 	// means: read the file's inode. One comes as the only operation of an
 	// explicit open without a Block, at its begin; an open that has Blocks
-	// has only those. In per-operation mode each Open and Close comes.
+	// has only those. In per-operation mode each Open and Close comes. A
+	// Commit never does.
 	Op traces.Op
 
-	// Waits, in the Begin of a Delete, are the opens that the Delete ended
+	// Waits, in the Begin of a Delete or Rmdir, are the opens that it ended
 	// and whose commits it waits for, in ascending order.
 	Waits []TxID
 }
@@ -94,7 +97,7 @@ func (o Origin) String() string { return name(uint8(o), "single", "explicit open
 
 // String returns the cause in words.
 func (c Cause) String() string {
-	return name(uint8(c), "done", "closed", "reopened", "attribute read", "deleted", "timed out", "end of trace")
+	return name(uint8(c), "done", "closed", "reopened", "attribute read", "deleted", "committed", "timed out", "end of trace")
 }
 
 // String returns the event as one line, for tests and debugging.

@@ -133,7 +133,7 @@ func (e *Events) advance() error {
 func (e *Events) expand(s step) {
 	if s.what == single {
 		ev := Event{Tx: s.id, Time: s.op.Time, Host: s.op.Host, Class: classOf(s.op), Origin: Single}
-		e.emit(e.begin(ev, s.waits), do(ev, s.op), end(ev, Done))
+		e.emit(e.begin(ev, s.op, s.waits), do(ev, s.op), end(ev, Done))
 		return
 	}
 	o := s.open
@@ -143,10 +143,10 @@ func (e *Events) expand(s step) {
 		ev.Time = o.first.Time
 		if o.empty {
 			e.machine.counts.EmptyOpens++
-			e.emit(e.begin(ev, nil), do(ev, o.first))
+			e.emit(e.begin(ev, o.first, nil), do(ev, o.first))
 			return
 		}
-		e.emit(e.begin(ev, nil))
+		e.emit(e.begin(ev, o.first, nil))
 	case openDoes:
 		e.emit(do(ev, s.op))
 	default: // openEnds
@@ -159,9 +159,9 @@ func (e *Events) emit(events ...Event) {
 	copy(e.pending[e.next:], events)
 }
 
-func (e *Events) begin(ev Event, waits []TxID) Event {
+func (e *Events) begin(ev Event, op traces.Op, waits []TxID) Event {
 	e.machine.counts.begun(&ev)
-	ev.Kind, ev.Waits = Begin, waits
+	ev.Kind, ev.Op, ev.Waits = Begin, op, waits
 	return ev
 }
 

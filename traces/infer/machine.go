@@ -22,6 +22,10 @@ func (m *machine) operation(op traces.Op) {
 	m.now = op.Time
 	m.expire()
 	if m.perOperation {
+		if op.Type == traces.Commit {
+			m.counts.IdleCommits++
+			return
+		}
 		m.single(op, nil)
 		return
 	}
@@ -45,14 +49,20 @@ func (m *machine) operation(op traces.Op) {
 		mine.empty = false
 		mine.write = mine.write || op.Action == traces.Write
 		m.queue.push(step{what: openDoes, open: mine, op: op})
-	case traces.Attr:
+	case traces.Attr, traces.Lookup:
 		if op.Action == traces.Read && mine != nil && mine.orig == ImplicitOpen {
 			m.end(mine, op.Time, AttrRead)
 		}
 		m.single(op, nil)
-	case traces.Delete:
+	case traces.Delete, traces.Rmdir:
 		m.single(op, m.endFile(op))
-	default: // Dir
+	case traces.Commit:
+		if mine == nil || mine.orig != ImplicitOpen || !mine.write {
+			m.counts.IdleCommits++
+			return
+		}
+		m.end(mine, op.Time, Committed)
+	default: // Dir, Truncate, and what makes or renames files
 		m.single(op, nil)
 	}
 }

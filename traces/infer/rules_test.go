@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,9 +20,16 @@ func trace(t testing.TB, text string) []traces.Op {
 		if len(w) == 0 {
 			continue
 		}
-		op, err := traces.ParseAuspex(fmt.Appendf(nil, "%s %s %s FID: %s OFF: 0 SIZE: 100 HOST: %s", w[0], w[1], w[2], w[3], w[4]))
-		if err != nil {
+		typ := slices.IndexFunc(traces.Types[:], func(typ traces.Type) bool { return typ.String() == w[1] })
+		op, err := traces.ParseAuspex(fmt.Appendf(nil, "%s Attr %s FID: %s OFF: 0 SIZE: 100 HOST: %s", w[0], w[2], w[3], w[4]))
+		if err != nil || typ < 0 {
 			t.Fatalf("%s: %v", line, err)
+		}
+		if op.Type = traces.Types[typ]; op.Type > traces.Close && op.Type < traces.Truncate {
+			op.Place = &traces.Place{Dir: 0xd, Name: w[3]}
+			if op.Type == traces.Rename {
+				op.Place.ToDir, op.Place.ToName = 0xe, w[3]
+			}
 		}
 		op.Line = int64(len(ops) + 1)
 		ops = append(ops, op)
@@ -210,6 +218,51 @@ func TestRules(t *testing.T) {
 			1 Open WRITE a 1
 			2 Close WRITE a 1`,
 			"1: B1 D1:1 2: E1/closed"},
+		{"Lookup ends an implicit open of that file by that host, as Attr READ does", `
+			1 Block WRITE a 1
+			1 Block READ b 1
+			1 Block READ a 2
+			1 Open READ c 1
+			2 Lookup READ a 1
+			2 Lookup READ c 1
+			3 Block READ a 1
+			3 Block READ c 1
+			4 Close READ c 1`,
+			"1: B1+w D1:1 B2 D2:2 B3 D3:3 B4 2: E1/attribute-read B5 D5:5 E5/done B6 D6:6 E6/done " +
+				"3: B7 D7:7 D4:8 4: E4/closed E2/end-of-trace E3/end-of-trace E7/end-of-trace"},
+		{"Rmdir ends every host's open and waits, as Delete does", `
+			1 Open READ a 1
+			2 Block READ a 2
+			2 Block READ b 1
+			5 Rmdir WRITE a 3`,
+			"1: B1 D1:1 2: B2 D2:2 B3 D3:3 5: E1/deleted E2/deleted B4+w<1 2 D4:4 E4/done E3/end-of-trace"},
+		{"what makes, names or cuts a file is read/write and ends nothing", `
+			1 Block READ a 1
+			2 Create WRITE a 1
+			3 Mkdir WRITE a 1
+			4 Symlink WRITE a 1
+			5 Link WRITE a 1
+			6 Rename WRITE a 1
+			7 Truncate WRITE a 1
+			8 Close READ a 1`,
+			"1: B1 D1:1 2: B2+w D2:2 E2/done 3: B3+w D3:3 E3/done 4: B4+w D4:4 E4/done 5: B5+w D5:5 E5/done " +
+				"6: B6+w D6:6 E6/done 7: B7+w D7:7 E7/done 8: E1/closed"},
+		{"Commit ends an implicit open that writes", `
+			1 Block READ a 1
+			2 Block WRITE a 1
+			3 Commit WRITE a 1
+			4 Block READ a 1`,
+			"1: B1+w D1:1 2: D1:2 3: E1/committed 4: B2 D2:4 E2/end-of-trace"},
+		{"Commit does nothing to other opens, or without one", `
+			1 Block READ a 1
+			1 Open READ b 1
+			1 Block WRITE b 1
+			1 Block WRITE c 2
+			2 Commit WRITE a 1
+			2 Commit WRITE b 1
+			2 Commit WRITE c 1
+			3 Close READ b 1`,
+			"1: B1 D1:1 B2+w D2:3 B3+w D3:4 3: E2/closed E1/end-of-trace E3/end-of-trace"},
 		{"lines out of order by up to a second find their place", `
 			1.5 Close READ a 1
 			1.0 Open READ a 1
@@ -239,13 +292,16 @@ func TestPerOperation(t *testing.T) {
 		4 Attr WRITE a 1
 		5 Dir READ d 1
 		6 Delete READ a 2
+		7 Commit WRITE a 1
+		7 Lookup READ a 1
+		8 Rmdir WRITE d 1
 		200 Close WRITE a 1`), Options{PerOperation: true})
 	const want = "1: B1 D1:1 E1/done 2: B2+w D2:2 E2/done 3: B3 D3:3 E3/done 4: B4+w D4:4 E4/done " +
-		"5: B5 D5:5 E5/done 6: B6+w D6:6 E6/done 200: B7 D7:7 E7/done"
+		"5: B5 D5:5 E5/done 6: B6+w D6:6 E6/done 7: B7 D7:8 E7/done 8: B8+w D8:9 E8/done 200: B9 D9:10 E9/done"
 	if got := brief(events); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if counts.Singles != 7 || counts.ReadOnly != 4 || counts.ReadWrite != 3 || counts.UnmatchedCloses != 0 {
+	if counts.Singles != 9 || counts.ReadOnly != 5 || counts.ReadWrite != 4 || counts.IdleCommits != 1 || counts.UnmatchedCloses != 0 {
 		t.Errorf("%+v", counts)
 	}
 }
@@ -264,14 +320,18 @@ func TestCounts(t *testing.T) {
 		10 Block READ c 1
 		200 Open READ c 1
 		100 Open READ d 1
-		200 Dir WRITE c 1`), Options{})
+		200 Dir WRITE c 1
+		200 Block WRITE e 1
+		200 Commit WRITE e 1
+		200 Commit WRITE e 1
+		200 Commit WRITE c 1`), Options{})
 	want := Counts{
-		Operations: 13, ReadOnly: 6, ReadWrite: 4, Singles: 3, ExplicitOpens: 4, ImplicitOpens: 3, EmptyOpens: 3,
-		Closed: 1, Reopened: 1, AttrRead: 1, Deleted: 1, TimedOut: 1, EndOfTrace: 2, UnmatchedCloses: 1,
-		MaxOpen: 2, MaxBuffered: got.MaxBuffered, LongestWaitList: 1,
+		Operations: 17, ReadOnly: 6, ReadWrite: 5, Singles: 3, ExplicitOpens: 4, ImplicitOpens: 4, EmptyOpens: 3,
+		Closed: 1, Reopened: 1, AttrRead: 1, Deleted: 1, Committed: 1, IdleCommits: 2, TimedOut: 1, EndOfTrace: 2, UnmatchedCloses: 1,
+		MaxOpen: 3, MaxBuffered: got.MaxBuffered, LongestWaitList: 1,
 		ReorderCounts: traces.ReorderCounts{OutOfOrder: 1},
 	}
-	if got != want || got.Transactions() != 10 {
+	if got != want || got.Transactions() != 11 {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 }

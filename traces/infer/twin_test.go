@@ -26,7 +26,7 @@ func twin(ops []traces.Op) []Event {
 	for i, first := range ops {
 		origin := Single
 		switch {
-		case taken[i] || first.Type == traces.Close:
+		case taken[i] || first.Type == traces.Close || first.Type == traces.Commit:
 			continue
 		case first.Type == traces.Open:
 			origin = ExplicitOpen
@@ -42,12 +42,13 @@ func twin(ops []traces.Op) []Event {
 			all = append(all,
 				placed{do(ev, first), i, 2, i},
 				placed{end(ev, Done), i, 3, i})
-			ev.Kind = Begin
+			ev.Kind, ev.Op = Begin, first
 			all = append(all, placed{ev, i, 1, i})
 			continue
 		}
 
 		var blocks []int
+		written := false
 		last, cause := len(ops)-1, EndOfTrace
 		endTime, endLine := ops[last].Time, len(ops)
 	scan:
@@ -61,16 +62,20 @@ func twin(ops []traces.Op) []Event {
 				break scan
 			case op.Type == traces.Block && mine:
 				blocks = append(blocks, j)
+				written = written || op.Action == traces.Write
 				taken[j] = true
 			case j == i:
-			case op.Type == traces.Delete && op.FID == first.FID:
+			case (op.Type == traces.Delete || op.Type == traces.Rmdir) && op.FID == first.FID:
 				found = Deleted
 			case op.Type == traces.Open && mine:
 				found = Reopened
 			case op.Type == traces.Close && mine:
 				found = Closed
-			case op.Type == traces.Attr && op.Action == traces.Read && mine && origin == ImplicitOpen:
+			case !mine || origin == ExplicitOpen:
+			case op.Type == traces.Lookup, op.Type == traces.Attr && op.Action == traces.Read:
 				found = AttrRead
+			case op.Type == traces.Commit && written:
+				found = Committed
 			}
 			if found != EndOfTrace {
 				cause, endTime, endLine = found, op.Time, j
@@ -83,7 +88,7 @@ func twin(ops []traces.Op) []Event {
 			}
 		}
 		begin := ev
-		begin.Kind = Begin
+		begin.Kind, begin.Op = Begin, first
 		all = append(all, placed{begin, i, 1, i})
 		if len(blocks) == 0 {
 			all = append(all, placed{do(ev, first), i, 2, i})
@@ -102,7 +107,7 @@ func twin(ops []traces.Op) []Event {
 	for i, p := range all {
 		events[i] = p.Event
 		// A Delete waits for the opens that ended because of it.
-		if p.Kind == Begin && ops[p.line].Type == traces.Delete {
+		if p.Kind == Begin && (p.Op.Type == traces.Delete || p.Op.Type == traces.Rmdir) {
 			for _, q := range all {
 				if q.Kind == End && q.Cause == Deleted && q.line == p.line {
 					events[i].Waits = append(events[i].Waits, q.Tx)
@@ -117,6 +122,10 @@ func twin(ops []traces.Op) []Event {
 // times often are equal or exactly 120 s apart.
 func randomOps(rng *rand.Rand, n int) []traces.Op {
 	kinds := []traces.Type{traces.Attr, traces.Block, traces.Block, traces.Block, traces.Dir, traces.Delete, traces.Open, traces.Open, traces.Close, traces.Close}
+	if rng.IntN(2) == 0 {
+		kinds = append(kinds, traces.Lookup, traces.Create, traces.Mkdir, traces.Rmdir, traces.Rename, traces.Link, traces.Symlink,
+			traces.Truncate, traces.Commit, traces.Commit)
+	}
 	pauses := []int64{0, 0, 1, 1_000_000, 20_000_000, 60_000_000, 120_000_000, 120_000_001}
 	hosts, files, pauseKinds := 1+rng.IntN(4), 1+rng.IntN(4), 1+rng.IntN(len(pauses))
 	var ops []traces.Op
@@ -128,8 +137,29 @@ func randomOps(rng *rand.Rand, n int) []traces.Op {
 			Host: uint32(rng.IntN(hosts)), FID: traces.FID(rng.IntN(files)),
 			Off: rng.Int64N(8) * 300, Size: rng.Int64N(2000),
 		})
+		complete(&ops[i], rng)
 	}
 	return ops
+}
+
+// complete makes an operation of a type beyond the Auspex format possible.
+// Directories are numbered from 100; names are few.
+func complete(op *traces.Op, rng *rand.Rand) {
+	if op.Type <= traces.Close {
+		return
+	}
+	op.Action = traces.Write
+	if op.Type == traces.Lookup {
+		op.Action = traces.Read
+	}
+	place := &traces.Place{Dir: traces.FID(100 + rng.IntN(2)), Name: string(rune('p' + rng.IntN(3)))}
+	switch op.Type {
+	case traces.Truncate, traces.Commit:
+		return
+	case traces.Rename:
+		place.ToDir, place.ToName = traces.FID(100+rng.IntN(2)), string(rune('p'+rng.IntN(3)))
+	}
+	op.Place = place
 }
 
 func TestTwin(t *testing.T) {
