@@ -112,26 +112,36 @@ func TestManyLeasesAtOnce(t *testing.T) {
 	}
 }
 
-// However little silence or refresh is asked for, an idle connection lives and
-// is refreshed.
-func TestShortSilence(t *testing.T) {
-	for name, o := range map[string]client.Options{
-		"silence": {Silence: 300 * time.Millisecond},
-		"refresh": {Refresh: 1},
+// An idle client pings three times in the silence that either side allows the
+// other, and at least every ten seconds.
+func TestQuiet(t *testing.T) {
+	for _, c := range []struct{ client, server, want time.Duration }{
+		{0, 0, 10 * time.Second},
+		{300 * time.Millisecond, 0, 100 * time.Millisecond},
+		{0, 3 * time.Second, time.Second},
+		{2, 0, time.Millisecond},
+		{time.Hour, 2 * time.Hour, 10 * time.Second},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, server.Options{})
-			w.connect = func(o client.Options) (*client.DB, error) {
-				return client.Local(gatedBackend{w.srv, w.gate}, o)
-			}
-			db := w.open(o)
-			for db.Stats().Refreshes < 3 { // a third of the silence each
-				w.ok(w.ctx.Err())
-			}
-			if n := db.Stats().Reconnects; n != 0 {
-				t.Errorf("%d reconnections", n)
-			}
-		})
+		w := newWorld(t, server.Options{Limits: wire.Limits{Silence: c.server}})
+		w.connect = func(o client.Options) (*client.DB, error) {
+			return client.Local(gatedBackend{w.srv, w.gate}, o)
+		}
+		db := w.open(client.Options{NoBackground: true, Silence: c.client})
+		if got := db.Quiet(); got != c.want {
+			t.Errorf("silence of %v at the client, %v at the server: it pings after %v, not %v", c.client, c.server, got, c.want)
+		}
+	}
+}
+
+// However short Refresh is, there are refreshes.
+func TestTinyRefresh(t *testing.T) {
+	w := newWorld(t, server.Options{})
+	w.connect = func(o client.Options) (*client.DB, error) {
+		return client.Local(gatedBackend{w.srv, w.gate}, o)
+	}
+	db := w.open(client.Options{Refresh: 1})
+	for db.Stats().Refreshes < 3 {
+		w.ok(db.Ping(w.ctx))
 	}
 }
 
