@@ -19,6 +19,8 @@ type Sink interface {
 	Data(time int64, b []byte)
 	// Gap stands for n bytes that were sent but are not known.
 	Gap(time int64, n int)
+	// End says that the flow is over.
+	End()
 }
 
 // Counts are what a Table met so far.

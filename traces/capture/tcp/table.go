@@ -109,7 +109,7 @@ func (t *Table) open(k key, p packet.Packet) *flow {
 
 // forget ends a flow that holds nothing back.
 func (t *Table) forget(f *flow) {
-	f.sink.Begin(false) // so that it frees what it has
+	f.sink.End()
 	t.used.Remove(f.use)
 	delete(t.flows, f.key)
 }
