@@ -44,6 +44,7 @@ var house = []room{
 	{"traces", nil, "an operation names files, not blocks"},
 	{"traces/infer", []string{"traces"}, "transactions are found in the trace alone"},
 	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
+	{"traces/nfsdump", []string{"traces", "traces/nfs"}, "a text is read for what it says, not for who wants it"},
 	{"traces/sample", []string{"traces"}, "data"},
 	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
@@ -59,7 +60,7 @@ var house = []room{
 // deciding packages are pure: the same inputs give the same outputs. They must
 // not import what follows.
 var deciding = []string{
-	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs",
+	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs", "traces/nfsdump",
 	"bench/exp", "bench/report", "bench/synth",
 }
 

@@ -19,7 +19,7 @@ import (
 // limited are the packages whose limits docs/limits.md lists.
 var limited = []string{
 	"occ/wire", "occ/history", "server", "server/core", "server/record", "server/wal", "server/storedir", "client", "client/core",
-	"fsim", "fsim/replay", "traces", "traces/infer", "bench", "bench/exp", "bench/live", "bench/sim",
+	"fsim", "fsim/replay", "traces", "traces/infer", "traces/nfs", "traces/nfsdump", "bench", "bench/exp", "bench/live", "bench/sim",
 }
 
 // limitName tells by its name that a constant is a limit.
@@ -28,6 +28,7 @@ var limitName = regexp.MustCompile(`^([Mm]ax|Default|default)[A-Z]`)
 // noLimits look like limits.
 var noLimits = map[string]string{
 	"server/record.maxVarintLen": "a fact of the encoding",
+	"traces/nfsdump.maxAddress":  "a fact of the notation",
 	"fsim.defaultGroups":         "a wish, when Mkfs chooses the shape of a volume",
 }
 

@@ -34,7 +34,7 @@ func (c *cache[K, V]) put(key K) *V {
 		return c.at(slot)
 	}
 	slot := c.room()
-	c.slots[slot] = cached[K, V]{key: key, used: true}
+	c.slots[slot] = cached[K, V]{key: key}
 	c.index[key] = slot
 	return &c.slots[slot].value
 }

@@ -56,7 +56,12 @@ func (t *Tally) Call(m *Message, procedure uint32) uint32 {
 }
 
 // Operation counts an operation in the call of a COMPOUND by its number.
-func (t *Tally) Operation(number uint32) { count(&t.operations, len(operations), number) }
+func (t *Tally) Operation(number uint32) {
+	if OperationName(number) == unknown {
+		number = uint32(len(operations))
+	}
+	count(&t.operations, len(operations), number)
+}
 
 // Reply counts a reply.
 func (t *Tally) Reply(m *Message) {
