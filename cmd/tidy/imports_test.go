@@ -45,6 +45,13 @@ var house = []room{
 	{"traces/infer", []string{"traces"}, "transactions are found in the trace alone"},
 	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
 	{"traces/nfsdump", []string{"traces", "traces/nfs"}, "a text is read for what it says, not for who wants it"},
+	{"traces/capture/pcap", []string{"traces"}, "a file holds packets, whatever is in them"},
+	{"traces/capture/packet", []string{"traces", "traces/capture/pcap"}, "a packet carries bytes, whatever they mean"},
+	{"traces/capture/tcp", []string{"traces", "traces/capture/pcap", "traces/capture/packet"}, "a stream is bytes, whatever they mean"},
+	{"traces/capture/xdr", nil, "a format of numbers and strings"},
+	{"traces/capture/rpc", []string{"traces/capture/xdr"}, "messages are found in any stream, of whatever program they are"},
+	{"traces/capture/nfsxdr", []string{"traces", "traces/nfs", "traces/capture/xdr"}, "a call is decoded, however it was carried"},
+	{"traces/capture", []string{"traces", "traces/nfs", "traces/capture/..."}, "it joins the layers, and knows no other format"},
 	{"traces/sample", []string{"traces"}, "data"},
 	{"bench/synth", []string{"traces"}, "a load is a trace like any other"},
 	{"bench/exp", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer"}, "figures do not depend on how they were gathered"},
@@ -54,13 +61,15 @@ var house = []room{
 	{"bench/chaos", []string{"occ", "occ/...", "client", "client/..."}, "the server is a process of its own, and the clients do nothing but count"},
 	{"bench", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench/...", "server/core", "server/record"}, "commands are above it"},
 	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/..."}, "commands are imported by nobody"},
+	{"cmd/tracecheck", []string{"traces", "traces/..."}, "commands are imported by nobody"},
 	{"cmd/tidy", nil, "commands are imported by nobody"},
 }
 
 // deciding packages are pure: the same inputs give the same outputs. They must
 // not import what follows.
 var deciding = []string{
-	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs", "traces/nfsdump",
+	"occ", "occ/wire", "occ/history", "server/record", "server/core", "client/core", "fsim", "traces/infer", "traces/nfs",
+	"traces/capture", "traces/capture/pcap", "traces/capture/packet", "traces/capture/tcp", "traces/capture/xdr", "traces/capture/rpc", "traces/capture/nfsxdr", "traces/nfsdump",
 	"bench/exp", "bench/report", "bench/synth",
 }
 

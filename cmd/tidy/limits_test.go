@@ -19,7 +19,8 @@ import (
 // limited are the packages whose limits docs/limits.md lists.
 var limited = []string{
 	"occ/wire", "occ/history", "server", "server/core", "server/record", "server/wal", "server/storedir", "client", "client/core",
-	"fsim", "fsim/replay", "traces", "traces/infer", "traces/nfs", "traces/nfsdump", "bench", "bench/exp", "bench/live", "bench/sim",
+	"fsim", "fsim/replay", "traces", "traces/capture", "traces/capture/pcap", "traces/capture/packet", "traces/capture/tcp", "traces/capture/rpc", "traces/capture/nfsxdr",
+	"traces/infer", "traces/nfs", "traces/nfsdump", "bench", "bench/exp", "bench/live", "bench/sim",
 }
 
 // limitName tells by its name that a constant is a limit.

@@ -119,10 +119,8 @@ func (e *entry) dump(body string) {
 		return
 	}
 	e.want["lines"] = number(m[1])
-	e.want["lines over tcp"], e.want["lines over udp"] = number(m[2]), number(m[3])
-	e.want["v3 calls"], e.want["v3 replies"] = number(m[4]), number(m[5])
-	e.want["v2 calls"], e.want["v2 replies"] = number(m[6]), number(m[7])
-	e.want["all clients"] = number(m[8])
+	e.want["calls"], e.want["replies"] = number(m[4])+number(m[6]), number(m[5])+number(m[7])
+	e.want["clients"] = number(m[8])
 	e.want["microseconds"] = micros(m[10]) - micros(m[9])
 	_, calls, _ := strings.Cut(body, "- Calls: ")
 	calls, _, _ = strings.Cut(calls, "\n")
@@ -132,6 +130,9 @@ func (e *entry) dump(body string) {
 			name, n, _ := strings.Cut(item, " ")
 			if one {
 				n = strings.TrimSpace(n + " 1")
+			}
+			if name == "readdirp" {
+				name = "readdirplus"
 			}
 			e.want["v"+m[1]+" "+strings.ToUpper(name)] += number(n)
 		}

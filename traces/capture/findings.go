@@ -12,11 +12,23 @@ import (
 )
 
 // ports counts packets by transport and port: of the two ports of a packet
-// the smaller one, which mostly is the server's.
+// that of NFS or of the port mapper, else the smaller one, which mostly is
+// the server's.
 type ports struct{ udp, tcp [1 << 16]int64 }
 
+const (
+	portMapper = 111
+	portNFS    = 2049
+)
+
 func (p *ports) count(t *packet.Packet) {
-	port := min(t.Src.Port(), t.Dst.Port())
+	port, larger := t.Src.Port(), t.Dst.Port()
+	if port > larger {
+		port, larger = larger, port
+	}
+	if port != portMapper && (larger == portNFS || larger == portMapper) {
+		port = larger
+	}
 	if t.TCP {
 		p.tcp[port]++
 	} else {
@@ -24,8 +36,10 @@ func (p *ports) count(t *packet.Packet) {
 	}
 }
 
-// shownPorts is how many ports of each transport are listed.
-const shownPorts = 5
+const (
+	shownPorts = 5  // ports of each transport that are listed
+	shownSeen  = 16 // findings in an error
+)
 
 // findings gathers counts that are not zero.
 type findings []traces.Finding
@@ -141,7 +155,10 @@ func (r *Reader) nothing() error {
 	for _, f := range r.Findings() {
 		seen = append(seen, fmt.Sprintf("%s: %s %d", f.Group, f.Name, f.Count))
 	}
-	if e.Detail = strings.Join(seen, ", "); e.Detail == "" {
+	if len(seen) > shownSeen {
+		seen = append(seen[:shownSeen], "and more")
+	}
+	if e.Detail = "seen: " + strings.Join(seen, ", "); len(seen) == 0 {
 		e.Detail = "no packets at all"
 	}
 	return e

@@ -10,7 +10,7 @@ import (
 const (
 	// MaxDatagrams is how many IP datagrams may wait for fragments. Each takes
 	// at most MaxDatagram bytes.
-	MaxDatagrams = 256
+	MaxDatagrams = 128
 	// MaxDatagram is the size in bytes of the largest datagram that is put
 	// together, that of IPv4.
 	MaxDatagram = 65535

@@ -8,7 +8,7 @@ const (
 	// data of a WRITE or of a READ.
 	MaxTail = 2 << 10
 	// MaxIncomplete is how many messages may be incomplete.
-	MaxIncomplete = 2048
+	MaxIncomplete = 1024
 )
 
 // store is what is kept of an incomplete message.

@@ -12,7 +12,7 @@ const (
 	MaxFlows = 16384
 	// MaxHeld is how many bytes of all flows are held back because others
 	// before them are missing.
-	MaxHeld = 32 << 20
+	MaxHeld = 16 << 20
 	// MaxFlowHeld is the same for one flow.
 	MaxFlowHeld = 4 << 20
 	// MaxFlowSegments is how many segments of one flow are held back.
