@@ -2,6 +2,7 @@ package packet
 
 import (
 	"encoding/binary"
+	"errors"
 	"net/netip"
 
 	"github.com/gopacket/gopacket"
@@ -34,20 +35,30 @@ func (d *Decoder) version4(time int64, data []byte, wire int) (Packet, bool) {
 	return d.fragment(time, id, fragment{int(d.ip4.FragOffset) * 8, length, more, d.ip4.Payload})
 }
 
+// errVersion is a datagram of another version than its frame says.
+var errVersion = errors.New("not the version of the frame")
+
 // version6 takes an IPv6 datagram (RFC 8200).
 func (d *Decoder) version6(time int64, data []byte, wire int) (Packet, bool) {
-	if err := d.ip6.DecodeFromBytes(data, gopacket.NilDecodeFeedback); err != nil || d.ip6.Version != 6 {
+	const header = 40
+	err := d.ip6.DecodeFromBytes(data, gopacket.NilDecodeFeedback)
+	length, next, rest := int(d.ip6.Length), d.ip6.NextHeader, d.ip6.Payload
+	switch {
+	case len(data) >= header && d.ip6.Version == 6 && length == 0:
+		// As in version 4, or a jumbogram; the library knows only that.
+		length = wire - header
+		if err != nil && next != layers.IPProtocolIPv6HopByHop {
+			err, rest = nil, data[header:]
+		}
+	case d.ip6.Version != 6 && err == nil:
+		err = errVersion
+	}
+	if err != nil {
 		d.counts.Damaged++
 		return Packet{}, false
 	}
-	const header = 40
-	length := int(d.ip6.Length)
-	if length == 0 {
-		length = wire - header // as in version 4, or a jumbogram
-	}
 	src, _ := netip.AddrFromSlice(data[8:24])
 	dst, _ := netip.AddrFromSlice(data[24:40])
-	next, rest := d.ip6.NextHeader, d.ip6.Payload
 	if d.ip6.HopByHop != nil { // the library removed it
 		next = d.ip6.HopByHop.NextHeader
 		length -= d.ip6.HopByHop.ActualLength
