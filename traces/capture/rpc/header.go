@@ -159,7 +159,7 @@ func Likely(b []byte, size int) bool {
 	case flavorNone:
 		return length == 0 && word(5) <= 5
 	case flavorGSS:
-		return length > 0 && length <= maxAuth && size > 24+int(length)
+		return length > 0 && length <= maxAuth && size >= 24+int(length)
 	}
 	return false
 }
