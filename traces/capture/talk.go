@@ -73,7 +73,7 @@ func (t *talk) call(m nfs.Message, h rpc.Header, args *xdr.Cursor) {
 	}
 	host := t.tally.Call(&m, h.Procedure)
 	t.scratch.protection = h.Protection
-	if h.Procedure != 0 && !h.Protection.Open(args) {
+	if h.Procedure != 0 && !h.Cut && !h.Protection.Open(args) {
 		t.protected++
 		h.Procedure = 0
 	}
@@ -107,6 +107,8 @@ func (t *talk) reply(m nfs.Message, h rpc.Header, results *xdr.Cursor) {
 	t.tally.Reply(&m)
 	switch {
 	case c == nil:
+	case h.Cut:
+		t.cut++
 	case !h.Done:
 		t.rejected++
 		c.Fail()

@@ -174,6 +174,7 @@ func (d *Decoder) transport(time int64, src, dst netip.Addr, protocol layers.IPP
 		p.Src = netip.AddrPortFrom(src, uint16(d.tcp.SrcPort))
 		p.Dst = netip.AddrPortFrom(dst, uint16(d.tcp.DstPort))
 		p.Seq, p.Syn, p.Fin, p.Rst = d.tcp.Seq, d.tcp.SYN, d.tcp.FIN, d.tcp.RST
+		p.Ack, p.Acks = d.tcp.Ack, d.tcp.ACK
 		if p.Syn {
 			p.Seq++
 		}

@@ -18,10 +18,11 @@ type Packet struct {
 	Time     int64 // microseconds since 1970, of the last fragment to come
 	Src, Dst netip.AddrPort
 	TCP      bool
-	// Seq, Syn, Fin and Rst are of TCP. Seq is the number of the first byte
-	// of the payload, after that of Syn.
-	Seq           uint32
-	Syn, Fin, Rst bool
+	// The following are of TCP. Seq is the number of the first byte of the
+	// payload, after that of Syn. Ack, if Acks, is that of the first byte that
+	// the sender has not got.
+	Seq, Ack            uint32
+	Syn, Fin, Rst, Acks bool
 	// Payload is the known beginning of what is carried, valid until the
 	// next packet is decoded; Length is at least its length.
 	Payload []byte

@@ -4,6 +4,7 @@ package rpc
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/tidemark/tidemark/traces/capture/xdr"
 )
@@ -41,18 +42,29 @@ type Header struct {
 	Protection                  Protection
 	// Of a reply: that the call was carried out, so that results follow.
 	Done bool
+	// Cut says that the end of the header is not known, so that nothing that
+	// comes after it can be read; Done is not known then.
+	Cut bool
 }
 
 // Parse reads a header and leaves the Cursor at the arguments or results. It
-// returns false if it is no header, or not known to its end.
+// returns false if it is no header, or less is known of it than what kind of
+// message it is.
 func Parse(c *xdr.Cursor) (Header, bool) {
 	h := Header{XID: c.Uint32()}
-	switch c.Uint32() {
+	kind := c.Uint32()
+	if !c.OK() {
+		return h, false
+	}
+	switch kind {
 	case typeCall:
 		if c.Uint32() != rpcVersion {
 			return h, false
 		}
 		h.Program, h.Version, h.Procedure = c.Uint32(), c.Uint32(), c.Uint32()
+		if !c.OK() {
+			return h, false
+		}
 		flavor := c.Uint32()
 		credentials := c.Opaque(maxAuth)
 		c.Uint32()
@@ -67,7 +79,7 @@ func Parse(c *xdr.Cursor) (Header, bool) {
 			c.Uint32()
 			c.Opaque(maxAuth)
 			status := c.Uint32()
-			h.Done = status == 0
+			h.Done = status == 0 && c.OK()
 			if status > 5 {
 				return h, false
 			}
@@ -81,7 +93,8 @@ func Parse(c *xdr.Cursor) (Header, bool) {
 	default:
 		return h, false
 	}
-	return h, c.OK()
+	h.Cut = errors.Is(c.Err(), xdr.ErrMissing)
+	return h, h.Cut || c.OK()
 }
 
 // protection reads the credentials of RPCSEC_GSS.

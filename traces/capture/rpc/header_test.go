@@ -56,11 +56,21 @@ func TestHeaders(t *testing.T) {
 		if !ok || h != c.want || cur.Left() != c.left {
 			t.Errorf("%s: %+v, %v, %d bytes left", name, h, ok, cur.Left())
 		}
+		// What kind of message it is must be known, then what is cut is told.
+		least := 24
+		if c.want.Reply {
+			least = 8
+		}
 		for n := range len(c.message) - c.left {
 			cur := xdr.New(c.message[:n], nil, len(c.message))
-			if _, ok := Parse(&cur); ok {
-				t.Errorf("%s: %d of %d bytes are enough", name, n, len(c.message))
+			h, ok := Parse(&cur)
+			if ok != (n >= least) || ok && (!h.Cut || h.Done || h.XID != 7 || h.Program != c.want.Program || h.Procedure != c.want.Procedure) {
+				t.Errorf("%s: of %d bytes %+v, %v", name, n, h, ok)
 			}
+		}
+		cur = xdr.New(c.message, nil, len(c.message)-c.left-1)
+		if h, ok := Parse(&cur); ok {
+			t.Errorf("%s: too short, but %+v", name, h)
 		}
 	}
 }

@@ -3,8 +3,10 @@
 //
 // Segments may come twice, out of order, overlapping, cut, or not at all. The
 // first copy of a byte counts. What does not come is waited for as long as
-// little enough is held back and little enough time has passed; then it is
-// a gap. A flow of which the beginning was not captured begins with the first
+// little enough is held back and little enough time has passed, and as long
+// as the other end has not acknowledged it; then it is a gap. The
+// acknowledgement matters: without it, calls behind a lost one would be held
+// back until after their replies. A flow of which the beginning was not captured begins with the first
 // segment that was.
 //
 // Memory is bounded by the constants of this package, whatever is captured.

@@ -20,9 +20,11 @@ type flow struct {
 	key   key
 	sink  Sink
 	use   *list.Element // in table.used
+	peer  *flow         // the opposite direction, nil if unknown
 
 	first uint32 // number of the first byte
 	next  uint32 // number of the next byte to be given out
+	acked uint32 // every byte before it has come to the other end
 
 	segments []segment     // held back, sorted by distance from next
 	held     int           // bytes of segments, with overhead
@@ -32,7 +34,7 @@ type flow struct {
 
 // begin starts the flow over at a sequence number. Nothing may be held back.
 func (f *flow) begin(seq uint32, start bool) {
-	f.first, f.next = seq, seq
+	f.first, f.next, f.acked = seq, seq, seq
 	f.table.counts.Flows++
 	f.sink.Begin(start)
 }
@@ -96,6 +98,23 @@ func (f *flow) hold(time int64, s segment) {
 	f.segments = slices.Insert(f.segments, at, s)
 	f.account(len(s.data) + overhead)
 	for len(f.segments) > MaxFlowSegments || f.held > MaxFlowHeld {
+		f.skip(time)
+	}
+	f.skipAcknowledged(time)
+}
+
+// acknowledged says that the other end has every byte before a number.
+func (f *flow) acknowledged(time int64, ack uint32) {
+	if ahead := f.ahead(ack); ahead > 0 && ahead <= farAway && ahead > f.ahead(f.acked) {
+		f.acked = ack
+		f.skipAcknowledged(time)
+	}
+}
+
+// skipAcknowledged gives up waiting for bytes that the other end has: nobody
+// will send them again, so the capture has missed them.
+func (f *flow) skipAcknowledged(time int64) {
+	for len(f.segments) > 0 && f.ahead(f.acked) >= f.ahead(f.segments[0].seq) {
 		f.skip(time)
 	}
 }

@@ -62,6 +62,9 @@ func (t *Table) Add(p packet.Packet) {
 	}
 	k := key{p.Src, p.Dst}
 	f := t.flows[k]
+	if p.Acks {
+		t.acknowledge(f, k, p)
+	}
 	switch {
 	case f != nil:
 		t.used.MoveToBack(f.use)
@@ -80,6 +83,20 @@ func (t *Table) Add(p packet.Packet) {
 	if p.Rst {
 		f.flush(p.Time)
 		t.forget(f)
+	}
+}
+
+// acknowledge tells the opposite of a flow, which may be nil, what has come.
+// This goes before the payload, which may be the reply to it.
+func (t *Table) acknowledge(f *flow, k key, p packet.Packet) {
+	var peer *flow
+	if f != nil {
+		peer = f.peer
+	} else {
+		peer = t.flows[key{k.dst, k.src}]
+	}
+	if peer != nil {
+		peer.acknowledged(p.Time, p.Ack)
 	}
 }
 
@@ -103,6 +120,9 @@ func (t *Table) open(k key, p packet.Packet) *flow {
 	f := &flow{table: t, key: k, sink: t.sink(k.src, k.dst)}
 	f.use = t.used.PushBack(f)
 	t.flows[k] = f
+	if f.peer = t.flows[key{k.dst, k.src}]; f.peer != nil {
+		f.peer.peer = f
+	}
 	f.begin(p.Seq, p.Syn)
 	return f
 }
@@ -111,5 +131,8 @@ func (t *Table) open(k key, p packet.Packet) *flow {
 func (t *Table) forget(f *flow) {
 	f.sink.End()
 	t.used.Remove(f.use)
+	if f.peer != nil {
+		f.peer.peer = nil
+	}
 	delete(t.flows, f.key)
 }

@@ -107,6 +107,52 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// acks is a segment of the opposite direction that acknowledges.
+func acks(ack uint32, data string) packet.Packet {
+	p := segmentAt(0, 1000, data)
+	p.Src, p.Dst, p.Ack, p.Acks = far, near, ack, true
+	return p
+}
+
+// TestAcknowledgedGap does not wait for bytes that the other end has. Both
+// directions write to the same journal, so that their order is seen.
+func TestAcknowledgedGap(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		segments []packet.Packet
+		want     string
+	}{
+		{"before the answer", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), acks(14, "ANSWER"), segmentAt(0, 10, "ab")}, "{true}<2>cd{false}ANSWER"},
+		{"by the answer to what is lost", []packet.Packet{syn(10), acks(12, "ANSWER"), segmentAt(0, 12, "cd")}, "{true}{false}ANSWER<2>cd"},
+		{"without data", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), acks(12, "")}, "{true}<2>cd"},
+		{"not whole", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), acks(11, "")}, "{true}"},
+		{"the first of two", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), segmentAt(0, 16, "gh"), acks(14, "")}, "{true}<2>cd"},
+		{"both", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), segmentAt(0, 16, "gh"), acks(18, "")}, "{true}<2>cd<2>gh"},
+		{"of another connection", []packet.Packet{syn(10), segmentAt(0, 12, "cd"), acks(12+farAway, ""), acks(5, "")}, "{true}"},
+		{"before a new connection", []packet.Packet{syn(10), acks(12, ""), syn(5000), segmentAt(0, 5002, "cd")}, "{true}{true}"},
+	} {
+		r := newRig()
+		for _, s := range c.segments {
+			r.Add(s)
+		}
+		if got := r.b.String(); got != c.want {
+			t.Errorf("%s: got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+	// A direction that is forgotten leaves the other one alone.
+	r := newRig()
+	r.Add(syn(10))
+	r.Add(acks(10, "x"))
+	r.Add(reset(10))
+	r.Add(acks(10, ""))
+	r.Add(syn(10))
+	r.Add(segmentAt(0, 12, "cd"))
+	r.Add(acks(12, ""))
+	if got := r.b.String(); got != "{true}{false}x{end}{true}<2>cd" {
+		t.Error(got)
+	}
+}
+
 // TestClockSetBack gives up waiting when time goes far back, too.
 func TestClockSetBack(t *testing.T) {
 	r := newRig()
@@ -211,6 +257,10 @@ func FuzzTable(f *testing.F) {
 		for ; len(steps) >= 3; steps = steps[3:] {
 			p := segmentAt(time, seq+uint32(steps[1]), strings.Repeat("x", int(steps[2]%32)))
 			p.Length += int(steps[0] >> 6)
+			p.Ack, p.Acks = seq+uint32(steps[2]), steps[1]&1 != 0
+			if steps[1]&2 != 0 {
+				p.Src, p.Dst = p.Dst, p.Src
+			}
 			p.Syn, p.Rst = steps[0]&31 == 30, steps[0]&31 == 31
 			sent += len(p.Payload)
 			if steps[0]&32 != 0 {
