@@ -3,6 +3,7 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,9 @@ import (
 // ports counts packets by transport and port: of the two ports of a packet
 // that of NFS or of the port mapper, else the smaller one, which mostly is
 // the server's.
-type ports struct{ udp, tcp [1 << 16]int64 }
+type ports struct{ udp, tcp map[uint16]int64 }
+
+func newPorts() ports { return ports{make(map[uint16]int64), make(map[uint16]int64)} }
 
 const (
 	portMapper = 111
@@ -57,14 +60,10 @@ func (f *findings) odd(group, name string, n int64) {
 }
 
 // busiest adds the ports with most packets.
-func (f *findings) busiest(group string, counts *[1 << 16]int64) {
-	var used []int
-	for port, n := range counts {
-		if n > 0 {
-			used = append(used, port)
-		}
-	}
-	slices.SortStableFunc(used, func(a, b int) int { return cmp.Compare(counts[b], counts[a]) })
+func (f *findings) busiest(group string, counts map[uint16]int64) {
+	used := slices.SortedFunc(maps.Keys(counts), func(a, b uint16) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
 	others := int64(0)
 	for i, port := range used {
 		if i < shownPorts {
@@ -91,8 +90,8 @@ func (r *Reader) Findings() []traces.Finding {
 	f.add("Packets", "of unknown link types", d.Unknown)
 	f.add("Packets", "parts of larger IP datagrams", d.Fragments)
 	f.add("TCP", "flows, one for each direction", t.Flows)
-	f.busiest("UDP datagrams by port", &r.ports.udp)
-	f.busiest("TCP segments by port", &r.ports.tcp)
+	f.busiest("UDP datagrams by port", r.ports.udp)
+	f.busiest("TCP segments by port", r.ports.tcp)
 
 	f.odd("File", "ends within a packet", truth(p.Truncated))
 	f.odd("File", "damaged places", p.Damaged)

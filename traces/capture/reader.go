@@ -48,7 +48,7 @@ func NewReader(r io.Reader, name string, _ traces.Options) (*Reader, error) {
 	if err != nil {
 		return nil, &traces.StreamError{File: name, Err: err}
 	}
-	c := &Reader{name: name, file: file, packets: packet.NewDecoder(), talk: newTalk()}
+	c := &Reader{name: name, file: file, packets: packet.NewDecoder(), ports: newPorts(), talk: newTalk()}
 	c.flows = tcp.NewTable(func(src, dst netip.AddrPort) tcp.Sink {
 		from, to := nfs.EndOf(src), nfs.EndOf(dst)
 		return rpc.NewStream(&c.streams, func(m rpc.Message) { c.message(m, from, to, true) })
@@ -76,18 +76,8 @@ func (r *Reader) Next() (traces.Op, error) {
 // step takes a packet, or the end.
 func (r *Reader) step() {
 	p, err := r.file.Next()
-	switch {
-	case err == io.EOF:
-		r.flows.Flush(r.time)
-		r.end()
-		r.drain()
-		r.failed = io.EOF
-		if r.ops == 0 && len(r.queue) == 0 {
-			r.failed = r.nothing()
-		}
-		return
-	case err != nil:
-		r.failed = &traces.StreamError{File: r.name, Err: err}
+	if err != nil {
+		r.finish(err)
 		return
 	}
 	r.time = p.Time
@@ -102,6 +92,21 @@ func (r *Reader) step() {
 		}
 	}
 	r.drain()
+}
+
+// finish takes the end of the file, or what prevents going on.
+func (r *Reader) finish(err error) {
+	r.flows.Flush(r.time)
+	r.end()
+	r.drain()
+	switch {
+	case err != io.EOF:
+		r.failed = &traces.StreamError{File: r.name, Err: err}
+	case r.ops == 0 && len(r.queue) == 0:
+		r.failed = r.nothing()
+	default:
+		r.failed = io.EOF
+	}
 }
 
 // drain makes operations of the calls that are complete.

@@ -250,6 +250,13 @@ func (s *Stream) search(time int64, b []byte) []byte {
 		s.carry = joined[:old]
 	}
 	for i := 0; i+sightLength <= len(b); i++ {
+		// The third of the bytes that say call or reply, of which the first
+		// three are zero: if this one is not, no message begins here nor at
+		// the next two bytes.
+		if b[i+10] != 0 {
+			i += 2
+			continue
+		}
 		if b[i]&0x80 != 0 && sighted(b[i:]) {
 			s.found(len(s.carry) + i)
 			return b[i:]
