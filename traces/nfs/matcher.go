@@ -15,13 +15,13 @@ const (
 
 	// MaxPending is how many calls are held at most, in order, until the
 	// first of them is answered.
-	MaxPending = 1 << 16
+	MaxPending = 1 << 15
 	// MaxPendingBytes is how many bytes they may keep, as told by Call and
 	// Reply.
 	MaxPendingBytes = 32 << 20
 	// MaxRemembered is how many calls are known at most, the pending ones
 	// among them.
-	MaxRemembered = 1 << 17
+	MaxRemembered = 1 << 16
 )
 
 // Matcher joins calls with their replies and hands them out in the order in
@@ -33,6 +33,8 @@ const (
 // remembered for Memory: one that comes again is a retransmission, and a reply
 // to one that was given up is late, not an orphan. After that, or when too many
 // calls came since, the same XID is a new call.
+//
+// A reply that comes before its call is an orphan.
 //
 // Time is that of the messages. It may go back a little. When it goes back by
 // more than JumpBack, the clock was set, and waiting goes on from there.

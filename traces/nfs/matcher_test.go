@@ -62,6 +62,7 @@ func TestMatcher(t *testing.T) {
 		"forgotten":                      {"c1@0 r1@1 c1@60001 r1@60002", "1+ 1+ |", Matches{Calls: 2, Matched: 2}},
 		"remembered from the last":       {"c1@0 r1@1 c1@50000 c1@100000 c1@170000", "1+ | 1-", Matches{Calls: 4, Retransmitted: 2, Matched: 1}},
 		"old ones go behind a young one": {"c1@0 r1@1 c2@2 r2@3 c1@50000 c2@61000 r2@61001 r2@61002", "1+ 2+ 2+ |", Matches{Calls: 4, Retransmitted: 1, Matched: 3, Duplicate: 1}},
+		"young under an old key":         {"c1@0 r1@1 c2@2 r2@3 c1@50000 c2@61000 r2@61001 c3@110001 r3@110002 c2@111000", "1+ 2+ 2+ 3+ |", Matches{Calls: 6, Retransmitted: 2, Matched: 4}},
 		"no reply for an old call":       {"c1@0 c2@70000 r1@70001", "1- | 2-", Matches{Calls: 2, Orphans: 1}},
 		"clock set back":                 {"c1@300000 c2@300001 r1@1 r2@2 c2@3", "1+ 2+ |", Matches{Calls: 3, Retransmitted: 1, Matched: 2}},
 		"clock set back and on":          {"c1@300000 r1@1 c2@2 r2@3 c3@300010 r3@300011", "1+ 2+ 3+ |", Matches{Calls: 3, Matched: 3}},

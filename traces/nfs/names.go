@@ -11,7 +11,7 @@ const (
 	// MaxNames is how many names of files a Translator remembers.
 	MaxNames = 1 << 16
 	// MaxFiles is how many files a Translator remembers to exist.
-	MaxFiles = 1 << 17
+	MaxFiles = 1 << 16
 )
 
 // FileID returns the FID of a file handle: the first 8 bytes, big endian, of

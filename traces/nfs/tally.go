@@ -116,17 +116,6 @@ func (t *Tally) Findings(m Matches) []traces.Finding {
 	f.add("NFS messages", "connections", int64(len(t.connections.seen)))
 	f.add("NFS messages", "servers", int64(len(t.servers.seen)))
 	f.add("NFS messages", "microseconds from first to last", t.last-t.first)
-	for version, calls := range t.calls {
-		group := fmt.Sprintf("NFS version %d calls", version)
-		for number, n := range calls {
-			f.add(group, ProcName(uint32(version), uint32(number)), n)
-		}
-	}
-	for number, n := range t.operations {
-		f.add("NFS version 4 operations", OperationName(uint32(number)), n)
-	}
-	t.statuses.findings(&f)
-
 	f.odd("NFS messages", "calls of another version", t.odd)
 	f.odd("NFS messages", "retransmitted calls", m.Retransmitted)
 	f.odd("NFS messages", "calls without a reply", m.Unanswered())
@@ -137,6 +126,16 @@ func (t *Tally) Findings(m Matches) []traces.Finding {
 	f.odd("NFS messages", "messages of clients beyond the first 65,536", t.Hosts.Beyond())
 	f.odd("NFS messages", "messages of connections beyond the first 65,536", t.connections.beyond)
 	f.odd("NFS messages", "messages of servers beyond the first 65,536", t.servers.beyond)
+	for version, calls := range t.calls {
+		group := fmt.Sprintf("NFS version %d calls", version)
+		for number, n := range calls {
+			f.add(group, ProcName(uint32(version), uint32(number)), n)
+		}
+	}
+	for number, n := range t.operations {
+		f.add("NFS version 4 operations", OperationName(uint32(number)), n)
+	}
+	t.statuses.findings(&f)
 	return f
 }
 

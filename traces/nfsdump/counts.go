@@ -1,27 +1,26 @@
 package nfsdump
 
-import "github.com/tidemark/tidemark/traces"
+import (
+	"math/bits"
+
+	"github.com/tidemark/tidemark/traces"
+)
+
+// oddNames are what the bits of odd are called in Findings.
+var oddNames = [6]string{
+	"SHORT PACKET", "JUMBO or LONGPACKET", "impossible values", "missing fields", "sizes with swapped halves",
+	"replies to another procedure",
+}
 
 // counts are the odd messages.
 type counts struct {
-	longTimes                                               int64
-	short, dropped, impossible, missing, swapped, otherProc int64
+	longTimes int64
+	odd       [6]int64 // by bit of odd
 }
 
 func (c *counts) add(what odd) {
-	if what == 0 {
-		return
-	}
-	for _, f := range [...]struct {
-		flag  odd
-		count *int64
-	}{
-		{short, &c.short}, {dropped, &c.dropped}, {impossible, &c.impossible},
-		{missing, &c.missing}, {swapped, &c.swapped}, {other, &c.otherProc},
-	} {
-		if what&f.flag != 0 {
-			*f.count++
-		}
+	for ; what != 0; what &= what - 1 {
+		c.odd[bits.TrailingZeros8(uint8(what))]++
 	}
 }
 
@@ -30,23 +29,15 @@ func (c *counts) add(what odd) {
 func (d *Reader) Findings() []traces.Finding {
 	found := d.tally.Findings(d.matcher.Counts())
 	found = append(found, d.translator.Findings()...)
-	c := &d.counts
-	for _, f := range [...]struct {
-		name string
-		n    int64
-	}{
-		{"no messages", d.skipped},
-		{"SHORT PACKET", c.short},
-		{"JUMBO or LONGPACKET", c.dropped},
-		{"impossible values", c.impossible},
-		{"missing fields", c.missing},
-		{"sizes with swapped halves", c.swapped},
-		{"replies to another procedure", c.otherProc},
-		{"fractions of a second of 7 digits and more", c.longTimes},
-	} {
-		if f.n > 0 {
-			found = append(found, traces.Finding{Group: "nfsdump lines", Name: f.name, Count: f.n, Odd: true})
+	add := func(name string, n int64) {
+		if n > 0 {
+			found = append(found, traces.Finding{Group: "nfsdump lines", Name: name, Count: n, Odd: true})
 		}
 	}
+	add("no messages", d.skipped)
+	for i, name := range oddNames {
+		add(name, d.counts.odd[i])
+	}
+	add("fractions of a second of 7 digits and more", d.counts.longTimes)
 	return found
 }

@@ -6,12 +6,12 @@ import "bytes"
 type odd uint8
 
 const (
-	short      odd = 1 << iota // SHORT PACKET
-	dropped                    // JUMBO or LONGPACKET
-	impossible                 // a value that cannot be
-	missing                    // a field that must be there is not
-	swapped                    // the halves of a size
-	other                      // a reply to another procedure
+	shortPacket     odd = 1 << iota // SHORT PACKET
+	strangePacket                   // JUMBO or LONGPACKET
+	impossibleValue                 // a value that cannot be
+	missingField                    // a field that must be there is not
+	swappedSize                     // the halves of a size
+	otherProcedure                  // a reply to another procedure
 )
 
 // debugWords are how many words at the end of a call are debugging output:
@@ -24,9 +24,9 @@ func trim(text []byte) (fields []byte, what odd) {
 	for {
 		text = bytes.TrimRight(text, " \r")
 		if cut, ok := bytes.CutSuffix(text, []byte("JUMBO")); ok {
-			text, what = cut, what|dropped
+			text, what = cut, what|strangePacket
 		} else if cut, ok := bytes.CutSuffix(text, []byte("LONGPACKET")); ok {
-			text, what = cut, what|dropped
+			text, what = cut, what|strangePacket
 		} else if cut, ok := cutDebug(text); ok {
 			text = cut
 		} else {
@@ -34,7 +34,7 @@ func trim(text []byte) (fields []byte, what odd) {
 		}
 	}
 	if bytes.Contains(text, []byte("SHORT PACKET")) {
-		what |= short
+		what |= shortPacket
 	}
 	return text, what
 }

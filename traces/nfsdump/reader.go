@@ -152,9 +152,9 @@ func (d *Reader) message(h *header, rest []byte, length int) {
 		d.counts.longTimes++
 	}
 	if h.reply {
-		what |= d.reply(h, key, words{fields}, what&short != 0)
+		what |= d.reply(h, key, words{fields}, what&shortPacket != 0)
 	} else {
-		what |= d.call(h, key, fields, length, what&short != 0)
+		what |= d.call(h, key, fields, length, what&shortPacket != 0)
 	}
 	d.counts.add(what)
 }
@@ -186,7 +186,7 @@ func (d *Reader) reply(h *header, key nfs.Key, fields words, short bool) odd {
 	case outcome != nfs.Matched:
 		return 0
 	case r.version != h.Version || r.procedure != h.procedure:
-		return other
+		return otherProcedure
 	}
 	r.x.Answered, r.x.Status = known, status
 	if !known || status != 0 || short {

@@ -24,32 +24,34 @@ func (r *record) reset(length int) {
 	*r = record{held: held, result: result}
 }
 
-// The fields that a call may need.
+// has says which fields a call has.
+type has uint8
+
 const (
-	handle uint8 = 1 << iota
-	handle2
-	name
-	name2
-	offset
-	amount
-	text
+	hasHandle has = 1 << iota
+	hasHandle2
+	hasName
+	hasName2
+	hasOffset
+	hasCount
+	hasText
 )
 
 // needed are the fields that a call must have; a handle where there is no row.
-var needed = [...]uint8{
-	nfs.Lookup:  handle | name,
-	nfs.Read:    handle | offset | amount,
-	nfs.Write:   handle | offset | amount,
-	nfs.Create:  handle | name,
-	nfs.Mkdir:   handle | name,
-	nfs.Symlink: handle | name | text,
-	nfs.Mknod:   handle | name,
-	nfs.Remove:  handle | name,
-	nfs.Rmdir:   handle | name,
-	nfs.Rename:  handle | name | handle2 | name2,
-	nfs.Link:    handle | handle2 | name,
-	nfs.ReadDir: handle | offset | amount,
-	nfs.Commit:  handle | offset | amount,
+var needed = [...]has{
+	nfs.Lookup:  hasHandle | hasName,
+	nfs.Read:    hasHandle | hasOffset | hasCount,
+	nfs.Write:   hasHandle | hasOffset | hasCount,
+	nfs.Create:  hasHandle | hasName,
+	nfs.Mkdir:   hasHandle | hasName,
+	nfs.Symlink: hasHandle | hasName | hasText,
+	nfs.Mknod:   hasHandle | hasName,
+	nfs.Remove:  hasHandle | hasName,
+	nfs.Rmdir:   hasHandle | hasName,
+	nfs.Rename:  hasHandle | hasName | hasHandle2 | hasName2,
+	nfs.Link:    hasHandle | hasHandle2 | hasName,
+	nfs.ReadDir: hasHandle | hasOffset | hasCount,
+	nfs.Commit:  hasHandle | hasOffset | hasCount,
 }
 
 // take reads the fields of a call. A call with a fault makes no operation.
@@ -59,7 +61,7 @@ func (r *record) take(fields []byte) (what odd) {
 		return 0
 	}
 	w := words{fields}
-	seen, ok := uint8(0), true
+	seen, ok := has(0), true
 	for ok {
 		key := w.next()
 		if len(key) == 0 {
@@ -68,41 +70,41 @@ func (r *record) take(fields []byte) (what odd) {
 		switch string(key) {
 		case "fh", "file":
 			r.x.File, ok = r.handle(w.next())
-			seen |= handle
+			seen |= hasHandle
 		case "fh2":
 			r.x.ToDir, ok = r.handle(w.next())
-			seen |= handle2
+			seen |= hasHandle2
 		case "name", "fn":
 			r.x.Name, ok = r.name(w.next())
-			seen |= name
+			seen |= hasName
 		case "name2", "fn2":
 			if proc == nfs.Symlink { // version 2 calls the text so
 				r.x.Count, ok = nameLength(w.next())
-				seen |= text
+				seen |= hasText
 				break
 			}
 			r.x.ToName, ok = r.name(w.next())
-			seen |= name2
+			seen |= hasName2
 		case "sdata":
 			r.x.Count, ok = nameLength(w.next())
-			seen |= text
+			seen |= hasText
 		case "off", "offset", "cookie":
 			r.x.Offset, ok = parseHex(w.next())
-			seen |= offset
+			seen |= hasOffset
 		case "count", "maxcnt":
 			r.x.Count, ok = parseHex(w.next())
-			seen |= amount
+			seen |= hasCount
 		case "tcount":
 			if total, valid := parseHex(w.next()); !valid {
 				ok = false
-			} else if seen&amount == 0 { // a read has a count of its own
+			} else if seen&hasCount == 0 { // a read has a count of its own
 				r.x.Count = total
-				seen |= amount
+				seen |= hasCount
 			}
 		case "size":
 			var swap bool
 			if swap, ok = r.size(w.next()); swap {
-				what |= swapped
+				what |= swappedSize
 			}
 		default: // all others have a value, too
 			w.next()
@@ -111,16 +113,16 @@ func (r *record) take(fields []byte) (what odd) {
 	if proc == nfs.Link {
 		r.x.ToName, r.x.Name = r.x.Name, nil
 	}
-	need := handle
+	need := hasHandle
 	if int(proc) < len(needed) && needed[proc] != 0 {
 		need = needed[proc]
 	}
 	if !ok {
-		what |= impossible
+		what |= impossibleValue
 	} else if seen&need != need {
-		what |= missing
+		what |= missingField
 	}
-	if what&(impossible|missing) != 0 {
+	if what&(impossibleValue|missingField) != 0 {
 		r.x.Proc = nfs.Other
 	}
 	return what

@@ -40,7 +40,7 @@ func (r *record) answer(fields words) (what odd) {
 		}
 		done, ok := parseHex(word)
 		if !ok {
-			return impossible
+			return impossibleValue
 		}
 		r.x.HasDone, r.x.Done = true, done
 	case nfs.ReadLink:

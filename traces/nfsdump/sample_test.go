@@ -159,3 +159,25 @@ func TestRecognize(t *testing.T) {
 		}
 	}
 }
+
+// TestSampleDetails checks some operations in full. The FIDs were computed with
+// another program.
+func TestSampleDetails(t *testing.T) {
+	ops, _ := readAll(t, string(sample))
+	byLine := make(map[int64]traces.Op)
+	for _, op := range ops {
+		byLine[op.Line] = op
+	}
+	for _, want := range []traces.Op{
+		{Time: 1006231501_391115, FID: 0xc5232f1f3bc3c9aa, Line: 1, Host: 1, Type: traces.Attr, Action: traces.Write},
+		{Time: 1006231501_394289, FID: 0xc5232f1f3bc3c9aa, Line: 3, Host: 1, Type: traces.Lookup,
+			Place: &traces.Place{Dir: 0xdba31ebc6346debf, Name: ".inbox.lock.1888f.11198.0003"}},
+		{Time: 1004486397_743398, FID: 0x17343c5c1e55f643, Size: 24, Line: 92, Host: 4, Type: traces.Symlink, Action: traces.Write,
+			Place: &traces.Place{Dir: 0xbb04c184f7ba7c74, Name: ".#1694.txt"}},
+	} {
+		got := byLine[want.Line]
+		if !same(got, want) || got.Time != want.Time || got.Host != want.Host {
+			t.Errorf("line %d: got %v, %v", want.Line, got, got.Place)
+		}
+	}
+}

@@ -25,8 +25,7 @@ func reply(n string, xid string, rest string) string {
 	return n + " 30.0801 31.03f7 T R3 " + xid + " " + rest + debugReply
 }
 
-const dir, file = "aa00", "bb00"
-
+// The texts below have the handles aa00, of a directory, and bb00, of a file.
 var dirID, fileID = nfs.FileID([]byte{0xaa, 0}), nfs.FileID([]byte{0xbb, 0})
 
 // TestTraps reads texts that each make one operation, or none.
@@ -83,6 +82,8 @@ func TestTraps(t *testing.T) {
 			named(traces.Lookup, traces.Read, `a "b`), ""},
 		"blank in a name": {call("1.0", "1", `3 lookup fh aa00 name "a b"`) + reply("1.1", "1", "3 lookup OK fh bb00"),
 			named(traces.Lookup, traces.Read, "a b"), ""},
+		"status in a name": {call("1.0", "1", `3 lookup fh aa00 name "status=a"`) + reply("1.1", "1", "3 lookup OK fh bb00"),
+			named(traces.Lookup, traces.Read, "status=a"), ""},
 		"empty name":    {call("1.0", "1", `3 lookup fh aa00 name ""`) + reply("1.1", "1", "3 lookup OK fh bb00"), attr(traces.Read), ""},
 		"bad escape":    {call("1.0", "1", `3 lookup fh aa00 name "a\2"`) + reply("1.1", "1", "3 lookup OK fh bb00"), nil, "nfsdump lines: impossible values"},
 		"failed lookup": {call("1.0", "1", `3 lookup fh aa00 name "a"`) + reply("1.1", "1", "3 lookup 2 "), nil, "NFS errors: NOENT"},
@@ -132,8 +133,9 @@ func same(got, want traces.Op) bool {
 }
 
 func TestTimesAndLines(t *testing.T) {
-	ops, _ := readAll(t, "\ngarbage\n"+call("1006231501.391115", "1", "1 getattr fh bb00")+call("1006231501.10007", "2", "1 getattr fh bb00"))
-	if len(ops) != 2 || ops[0].Time != 1006231501_391115 || ops[0].Line != 3 || ops[1].Time != 1006231501_010007 || ops[1].Line != 4 {
+	ops, _ := readAll(t, "\ngarbage\n"+call("1006231501.391115", "1", "1 getattr fh bb00")+call("1006231501.10007", "2", "1 getattr fh bb00")+
+		call("1006231501.1234567", "3", "1 getattr fh bb00"))
+	if len(ops) != 3 || ops[2].Time != 1006231501_123456 || ops[0].Time != 1006231501_391115 || ops[0].Line != 3 || ops[1].Time != 1006231501_010007 || ops[1].Line != 4 {
 		t.Errorf("got %v", ops)
 	}
 }
