@@ -154,19 +154,21 @@ func possible(b []byte, size int) bool {
 	return false
 }
 
-// Likely says whether b, at least 24 bytes, begins a message of size bytes of
-// a program of a kind that goes with NFS, or an accepted reply. Hardly anything else
-// passes.
+// Likely says whether b, at least 20 bytes, begins a message of size bytes: a
+// call of a program of a kind that goes with NFS, or a reply. Hardly anything
+// else passes.
 func Likely(b []byte, size int) bool {
-	if len(b) < 24 || !possible(b, size) {
+	if len(b) < headerLeast || !possible(b, size) {
 		return false
 	}
 	word := func(i int) uint32 { return binary.BigEndian.Uint32(b[4*i:]) }
-	if word(1) == typeCall {
-		return size >= 40 && known(word(3)) && word(4) <= 8 && word(5) <= 64
-	}
-	if word(2) != 0 {
+	switch {
+	case word(1) == typeReply && word(2) == 1: // denied: with versions, or a reason
+		return word(3) == 0 && size == 24 || word(3) == 1 && size == 20 && word(4) < 16
+	case len(b) < 24:
 		return false
+	case word(1) == typeCall:
+		return size >= 40 && known(word(3)) && word(4) <= 8 && word(5) <= 64
 	}
 	switch flavor, length := word(3), word(4); flavor {
 	case flavorNone:

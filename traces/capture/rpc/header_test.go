@@ -117,10 +117,14 @@ func TestLikely(t *testing.T) {
 		"procedure":       {call(7, NFS, 3, 65), false},
 		"reply":           {reply(7), true},
 		"reply, verifier": {words(7, 1, 0, 6, 4, "mic!", 0), true},
-		"reply, denied":   {words(7, 1, 1, 1, 5, 0), false},
+		"reply, denied":   {words(7, 1, 1, 1, 5), true},
+		"reply, mismatch": {words(7, 1, 1, 0, 2, 2), true},
+		"denied and more": {words(7, 1, 1, 1, 5, 0), false},
+		"denied for what": {words(7, 1, 1, 1, 16), false},
 		"reply, flavor":   {words(7, 1, 0, 9, 0, 0), false},
 		"reply, outcome":  {words(7, 1, 0, 0, 0, 6), false},
 		"short":           {reply(7)[:23], false},
+		"shorter":         {reply(7)[:19], false},
 		"zeros":           {make([]byte, 100), false},
 	} {
 		if got := Likely(c.b, len(c.b)); got != c.want {
