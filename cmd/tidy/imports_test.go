@@ -45,9 +45,16 @@ var house = []room{
 	{"traces/infer", []string{"traces"}, "transactions are found in the trace alone"},
 	{"traces/nfs", []string{"traces"}, "what NFS says becomes operations, whatever it was captured in"},
 	{"traces/nfsdump", []string{"traces", "traces/nfs"}, "a text is read for what it says, not for who wants it"},
+	{"traces/capture/pcap", []string{"traces"}, "a file holds packets, whatever is in them"},
+	{"traces/capture/packet", []string{"traces", "traces/capture/pcap"}, "a packet carries bytes, whatever they mean"},
+	{"traces/capture/tcp", []string{"traces", "traces/capture/pcap", "traces/capture/packet"}, "a stream is bytes, whatever they mean"},
+	{"traces/capture/xdr", nil, "a format of numbers and strings"},
+	{"traces/capture/rpc", []string{"traces/capture/xdr"}, "messages are found in any stream, of whatever program they are"},
+	{"traces/capture/nfsxdr", []string{"traces", "traces/nfs", "traces/capture/xdr"}, "a call is decoded, however it was carried"},
+	{"traces/capture", []string{"traces", "traces/nfs", "traces/capture/..."}, "it joins the layers, and knows no other format"},
 	{"traces/sample", []string{"traces"}, "data"},
 	{"traces/binary", []string{"traces"}, "a form of the operations alone"},
-	{"traces/format", []string{"traces", "traces/binary", "traces/nfs", "traces/nfsdump"}, "it knows the formats and nothing of what becomes of the operations"},
+	{"traces/format", []string{"traces", "traces/binary", "traces/nfs", "traces/nfsdump", "traces/capture", "traces/capture/..."}, "it knows the formats and nothing of what becomes of the operations"},
 	{"traces/filter", []string{"traces"}, "a part of a trace is picked by its operations alone"},
 	{"traces/survey", []string{"traces", "traces/infer"}, "a trace is described, whatever format it is in"},
 	{"traces/gen", []string{"traces"}, "a load is a trace like any other"},
@@ -58,6 +65,7 @@ var house = []room{
 	{"bench/chaos", []string{"occ", "occ/...", "client", "client/..."}, "the server is a process of its own, and the clients do nothing but count"},
 	{"bench", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench/...", "server/core", "server/record"}, "commands are above it"},
 	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/..."}, "commands are imported by nobody"},
+	{"cmd/tracecheck", []string{"traces", "traces/..."}, "commands are imported by nobody"},
 	{"cmd/tidy", nil, "commands are imported by nobody"},
 }
 
@@ -80,6 +88,13 @@ var deciding = []string{
 	"bench/exp",
 	"bench/report",
 	"traces/gen",
+	"traces/capture",
+	"traces/capture/pcap",
+	"traces/capture/packet",
+	"traces/capture/tcp",
+	"traces/capture/xdr",
+	"traces/capture/rpc",
+	"traces/capture/nfsxdr",
 }
 
 var impure = map[string]string{

@@ -40,6 +40,12 @@ var limited = []string{
 	"traces/binary",
 	"traces/survey",
 	"traces/gen",
+	"traces/capture",
+	"traces/capture/pcap",
+	"traces/capture/packet",
+	"traces/capture/tcp",
+	"traces/capture/rpc",
+	"traces/capture/nfsxdr",
 }
 
 // limitName tells by its name that a constant is a limit.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidemark/tidemark/traces"
 	"github.com/tidemark/tidemark/traces/binary"
+	"github.com/tidemark/tidemark/traces/capture"
 	"github.com/tidemark/tidemark/traces/nfsdump"
 )
 
@@ -29,6 +30,7 @@ type format struct {
 // taken for text.
 var formats = []format{
 	{"Tidemark's binary form", binary.Recognize, opener(binary.NewReader)},
+	{"packet captures (pcap, pcapng)", capture.Recognize, opener(capture.NewReader)},
 	{"nfsdump text", nfsdump.Recognize, opener(nfsdump.NewReader)},
 }
 
