@@ -56,7 +56,7 @@ func (j *job) run() {
 		if err = j.try(); err == nil {
 			break
 		}
-		if !fatal(err) && tries < j.r.opt.MaxAttempts {
+		if !fatal(err) && !hopeless(err) && tries < j.r.opt.MaxAttempts {
 			err = nil
 			continue
 		}

@@ -171,9 +171,16 @@ func (a *attempt) write(h fsim.Handle, op traces.Op) error {
 // lost connection, but something that should not happen, such as a server that
 // refuses a commit because its store is full.
 func fatal(err error) bool {
-	if errors.Is(err, client.ErrGone) {
+	if errors.Is(err, client.ErrGone) || hopeless(err) {
 		return false
 	}
 	var aborted *client.AbortError
 	return !errors.As(err, &aborted) || aborted.Reason == occ.AbortRefused
+}
+
+// hopeless reports whether err will come again however often the transaction
+// is tried: it is larger than the server takes. It counts as given up.
+func hopeless(err error) bool {
+	var limit *client.LimitError
+	return errors.As(err, &limit)
 }

@@ -21,6 +21,7 @@ type Counts struct {
 	AttrRead        int64 `json:"attr_read"`         // by an Attr READ or a Lookup
 	Deleted         int64 `json:"deleted"`           // by a Delete or Rmdir
 	Committed       int64 `json:"committed"`         // by a Commit
+	Full            int64 `json:"full"`              // by a Block that would bring it above MaxWritten
 	TimedOut        int64 `json:"timed_out"`         // by the 120 s rule
 	EndOfTrace      int64 `json:"end_of_trace"`      // by the end of the trace
 	UnmatchedCloses int64 `json:"unmatched_closes"`  // Close lines without an open
@@ -35,13 +36,13 @@ type Counts struct {
 // Transactions is the number of all transactions.
 func (c *Counts) Transactions() int64 { return c.ReadOnly + c.ReadWrite }
 
-func (c *Counts) begun(e *Event) {
-	if e.Class == ReadOnly {
+func (c *Counts) begun(class Class, origin Origin) {
+	if class == ReadOnly {
 		c.ReadOnly++
 	} else {
 		c.ReadWrite++
 	}
-	switch e.Origin {
+	switch origin {
 	case Single:
 		c.Singles++
 	case ExplicitOpen:
@@ -63,6 +64,8 @@ func (c *Counts) ended(cause Cause) {
 		c.Deleted++
 	case Committed:
 		c.Committed++
+	case Full:
+		c.Full++
 	case TimedOut:
 		c.TimedOut++
 	case EndOfTrace:

@@ -31,6 +31,9 @@
 // +120 s still belongs to it. The end of the trace ends every open, at the
 // time of the last operation.
 //
+// And it ends before a Block that would bring what is written in it, in whole
+// pages of 4 KiB, above MaxWritten: that Block begins another open like it.
+//
 // An open is read/write if it contains a Block WRITE, else read-only. The
 // actions of Open, Close and Delete lines do not count.
 //

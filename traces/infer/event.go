@@ -52,6 +52,7 @@ const (
 	Deleted          // a Delete or Rmdir of the file
 	Committed        // a Commit, which ends an implicit open that writes
 	TimedOut         // 120 s have passed
+	Full             // it would write more than MaxWritten
 	EndOfTrace       // the trace is over
 )
 
@@ -97,7 +98,7 @@ func (o Origin) String() string { return name(uint8(o), "single", "explicit open
 
 // String returns the cause in words.
 func (c Cause) String() string {
-	return name(uint8(c), "done", "closed", "reopened", "attribute read", "deleted", "committed", "timed out", "end of trace")
+	return name(uint8(c), "done", "closed", "reopened", "attribute read", "deleted", "committed", "timed out", "full", "end of trace")
 }
 
 // String returns the event as one line, for tests and debugging.

@@ -160,7 +160,7 @@ func (e *Events) emit(events ...Event) {
 }
 
 func (e *Events) begin(ev Event, op traces.Op, waits []TxID) Event {
-	e.machine.counts.begun(&ev)
+	e.machine.counts.begun(ev.Class, ev.Origin)
 	ev.Kind, ev.Op, ev.Waits = Begin, op, waits
 	return ev
 }

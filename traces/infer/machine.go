@@ -5,9 +5,18 @@ import "github.com/tidemark/tidemark/traces"
 // Timeout is how long in microseconds an open lasts at most.
 const Timeout int64 = 120_000_000
 
+const (
+	// MaxWritten is how many bytes an open writes at most, in whole pages of
+	// pageSize: before a Block that would bring it above, it ends, and another
+	// one begins. No server takes a transaction of any size.
+	MaxWritten int64 = 8 << 20
+	pageSize         = 4096
+)
+
 // machine turns operations in order of time into steps.
 type machine struct {
 	perOperation bool
+	counting     bool // steps are counted, not kept
 	opens        table
 	openCount    int
 	lastID       TxID
@@ -43,12 +52,18 @@ func (m *machine) operation(op traces.Op) {
 		}
 		m.end(mine, op.Time, Closed)
 	case traces.Block:
-		if mine == nil {
+		written := written(op)
+		switch {
+		case mine == nil:
 			mine = m.begin(op, ImplicitOpen)
+		case mine.written > 0 && mine.written+written > MaxWritten:
+			m.end(mine, op.Time, Full)
+			mine = m.begin(op, mine.orig)
 		}
 		mine.empty = false
 		mine.write = mine.write || op.Action == traces.Write
-		m.queue.push(step{what: openDoes, open: mine, op: op})
+		mine.written += written
+		m.push(step{what: openDoes, open: mine, op: op})
 	case traces.Attr, traces.Lookup:
 		if op.Action == traces.Read && mine != nil && mine.orig == ImplicitOpen {
 			m.end(mine, op.Time, AttrRead)
@@ -82,6 +97,29 @@ func (m *machine) expire() {
 	}
 }
 
+// written is the size of the pages that a Block WRITE touches, 0 for a READ.
+func written(op traces.Op) int64 {
+	if op.Action != traces.Write || op.Size == 0 {
+		return 0
+	}
+	return ((op.End()-1)/pageSize - op.Off/pageSize + 1) * pageSize
+}
+
+// push keeps a step until its turn, or counts it.
+func (m *machine) push(s step) {
+	switch {
+	case !m.counting:
+		m.queue.push(s)
+	case s.what == single:
+		m.counts.begun(classOf(s.op), Single)
+	case s.what == openEnds:
+		m.counts.begun(s.open.class(), s.open.orig)
+		if s.open.empty {
+			m.counts.EmptyOpens++
+		}
+	}
+}
+
 func (m *machine) nextID() TxID {
 	m.lastID++
 	return m.lastID
@@ -92,7 +130,7 @@ func (m *machine) begin(op traces.Op, orig Origin) *open {
 	m.opens.add(o)
 	m.openCount++
 	m.counts.MaxOpen = max(m.counts.MaxOpen, m.openCount)
-	m.queue.push(step{what: openBegins, open: o})
+	m.push(step{what: openBegins, open: o})
 	return o
 }
 
@@ -101,7 +139,7 @@ func (m *machine) end(o *open, time int64, cause Cause) {
 	m.openCount--
 	o.ended, o.cause = true, cause
 	m.counts.ended(cause)
-	m.queue.push(step{what: openEnds, open: o, op: traces.Op{Time: time}})
+	m.push(step{what: openEnds, open: o, op: traces.Op{Time: time}})
 }
 
 // endFile ends every open of the operation's file, oldest first, and returns
@@ -117,7 +155,7 @@ func (m *machine) endFile(op traces.Op) []TxID {
 }
 
 func (m *machine) single(op traces.Op, waits []TxID) {
-	m.queue.push(step{what: single, id: m.nextID(), op: op, waits: waits})
+	m.push(step{what: single, id: m.nextID(), op: op, waits: waits})
 }
 
 // classOf returns the class of an operation that is a transaction of its own.

@@ -10,6 +10,8 @@ type open struct {
 	write bool // has a Block WRITE
 	empty bool // has no Block
 	ended bool
+	// written is the size of the pages that its Block WRITEs touch.
+	written int64
 	cause Cause
 
 	byAge, byFile links

@@ -3,7 +3,6 @@ package survey
 import (
 	"cmp"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/tidemark/tidemark/traces"
@@ -85,15 +84,11 @@ func (s *surveyor) Next() (traces.Op, error) {
 
 // read reads to the end, and infers transactions as far as that is possible.
 func (s *surveyor) read(how infer.Options) error {
-	events := infer.NewEvents(s, how)
-	var err error
-	for err == nil {
-		_, err = events.Next()
-	}
+	counts, err := infer.Count(s, how)
 	var dense *infer.LookaheadError
 	switch {
-	case err == io.EOF:
-		s.info.Transactions = transactions(events.Counts())
+	case err == nil:
+		s.info.Transactions = transactions(counts)
 		return nil
 	case !errors.As(err, &dense):
 		return err

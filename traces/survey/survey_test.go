@@ -258,12 +258,12 @@ func TestDenseTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info, err := collect("t", in, infer.Options{MaxBuffered: 2})
+	info, err := collect("t", in, infer.Options{MaxBuffered: 1})
 	if err != nil || info.Transactions != nil || info.Operations != 8 || info.Files != 3 {
 		t.Fatalf("%+v, %v", info, err)
 	}
 	var b strings.Builder
-	if _, err := info.WriteTo(&b); err != nil || !strings.Contains(b.String(), "\n  not known: line 3: more than 2 operations") {
+	if _, err := info.WriteTo(&b); err != nil || !strings.Contains(b.String(), "\n  not known: line 3: more than 1 operations") {
 		t.Errorf("%v, %s", err, &b)
 	}
 }
