@@ -11,8 +11,9 @@ const (
 	MaxReadItems = 1 << 16
 
 	// MaxEntries bounds every other list: read sets, write sets, all ranges
-	// of a write set together, the blocks of a Conflict, the entries of Items
-	// and the counters of a StatusReply.
+	// of a write set together, the blocks of a Conflict or ChangesReply, the
+	// entries of Items, the counters of a StatusReply and the pins of a
+	// PinsReply.
 	MaxEntries = 1 << 20
 
 	// MaxBlock bounds where a range ends, in bytes: no block is larger.

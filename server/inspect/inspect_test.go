@@ -121,7 +121,7 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		"block too large": {1, [][]byte{group(append(opening(), commit(1, 1, 9))...)}, Replay, 1, "block 9 has 72 bytes", 1, 0},
 		"lease twice":     {1, [][]byte{group(opening()...), group(&record.Lease{Session: alice, First: 1, Count: 5})}, Replay, 2, "lease", 1, 1},
 		"no records":      {1, [][]byte{group(opening()...), []byte("garbage"), group(commit(1, 1, 1))}, Record, 2, "unknown format version", 1, 1},
-		"newer records":   {1, [][]byte{group(opening()...), {3, 0}, {3, 0}}, Record, 2, "unknown format version 3", 2, 1},
+		"newer records":   {1, [][]byte{group(opening()...), {4, 0}, {4, 0}}, Record, 2, "unknown format version 4", 2, 1},
 		"older store file": {3, [][]byte{group(opening()...)}, StoreFile, 0, "epoch 1 is older than the log, which was written under epoch 3",
 			1, 1},
 	} {
