@@ -33,7 +33,7 @@ const (
 	// MaxPins is how many timestamps are pinned, by names of at most MaxPinName
 	// bytes.
 	MaxPins    = 1024
-	MaxPinName = record.MaxName
+	MaxPinName = 255 // that of the log
 	// VersionOverhead is what a version counts against Config.MemoryBytes
 	// besides its data, in bytes.
 	VersionOverhead = 96

@@ -68,6 +68,9 @@ func TestStateOfEndedSession(t *testing.T) {
 // TestPinLimits: there are no more than MaxPins pins, whose names have at most
 // MaxPinName bytes, and the list of them comes in as many messages as it needs.
 func TestPinLimits(t *testing.T) {
+	if MaxPinName != record.MaxName {
+		t.Fatal("the log has another limit for names")
+	}
 	cfg := Config{BlockSize: 16}
 	cfg.Limits.FrameBytes = 4096
 	w := newWorld(cfg)
