@@ -74,6 +74,37 @@ func TestAtIsGone(t *testing.T) {
 	}
 }
 
+// TestEndsAreNotShortened: of a version that ended below the horizon the server
+// tells a part of the interval. What the client knows of it already stays.
+func TestEndsAreNotShortened(t *testing.T) {
+	c := core.New(core.Config{CacheBytes: 1 << 20})
+	c.Hello(nil, 0)
+	receive := func(m wire.Message) {
+		t.Helper()
+		if err := c.Receive(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	receive(&wire.Welcome{Req: 1, Stable: 9, BlockSize: 64, Limits: wire.DefaultLimits(), Store: occ.StoreID{1}})
+	var old, newer core.Tx
+	c.BeginAt(&old, 3, 0)
+	c.BeginAt(&newer, 5, 0)
+	c.Ask(&old, []occ.BlockID{x}, 0)   // request 2
+	c.Ask(&newer, []occ.BlockID{x}, 0) // request 3
+	closed := func(req uint64, to occ.Timestamp) wire.Message {
+		return &wire.ReadReply{Req: req, Stable: 9, Results: []wire.ReadResult{{Status: wire.StatusClosed, From: 1, To: to}}}
+	}
+	receive(closed(3, 8))
+	receive(closed(2, 4))
+	c.Disconnect() // everybody looks at the ends of what was read
+	if ends := c.Cached(x); len(ends) != 1 || ends[0].To != 8 {
+		t.Errorf("%v", ends)
+	}
+	if lo, hi := newer.Range(); lo != 5 || hi != 5 {
+		t.Errorf("the newer transaction runs at [%d,%d]", lo, hi)
+	}
+}
+
 // TestBrokenPins: answers about pins and changes that cannot be right are
 // refused, and good ones are not.
 func TestBrokenPins(t *testing.T) {

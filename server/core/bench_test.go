@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
 )
 
 // benched is a core whose effects are carried out at no cost.
@@ -109,4 +110,25 @@ func BenchmarkRead(b *testing.B) {
 		c.Receive(2, read)
 		c.drain()
 	}
+}
+
+// BenchmarkRestore restores a checkpoint of a million blocks.
+func BenchmarkRestore(b *testing.B) {
+	const blocks = 1_000_000
+	state := record.AppendState(nil, &record.State{Stable: blocks, Horizon: blocks, Next: blocks + 1})
+	b.ReportAllocs()
+	for b.Loop() {
+		err := New(Config{}).Restore(state, func(yield func(occ.BlockID, occ.Timestamp, int) error) error {
+			for n := range occ.BlockID(blocks) {
+				if err := yield(1+n, occ.Timestamp(1+n), 4096); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/blocks, "ns/block")
 }
