@@ -21,8 +21,10 @@ func (c *Core) State() []byte {
 		Epoch:   c.logged.epoch,
 		Next:    c.logged.nextID,
 	}
-	for _, of := range c.loggedSessions() {
-		s.Sessions = append(s.Sessions, of.state())
+	sessions := c.loggedSessions()
+	s.Sessions = make([]record.SessionState, len(sessions))
+	for i, of := range sessions {
+		s.Sessions[i] = of.state()
 	}
 	for _, p := range c.pins.applied {
 		s.Pins = append(s.Pins, record.Pin{Name: p.name, At: p.at, Lease: p.lease})
@@ -49,7 +51,10 @@ func (c *Core) loggedSessions() []*session {
 }
 
 func (s *session) state() record.SessionState {
-	state := record.SessionState{ID: s.id, Mark: s.logged.mark, Next: s.logged.next}
+	state := record.SessionState{
+		ID: s.id, Mark: s.logged.mark, Next: s.logged.next,
+		Outcomes: make([]record.Outcome, 0, len(s.outcomes)),
+	}
 	for _, o := range s.outcomes {
 		if o.state == outcomeCommitted && o.seq > s.logged.mark {
 			state.Outcomes = append(state.Outcomes, record.Outcome{Seq: o.seq, Digest: o.digest, At: o.at})

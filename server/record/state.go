@@ -55,6 +55,7 @@ const (
 // AppendState appends the encoding of s to dst and returns the longer slice.
 // What s says must be in order.
 func AppendState(dst []byte, s *State) []byte {
+	dst = slices.Grow(dst, (minSessionStateLen+16)*len(s.Sessions)+64*len(s.Pins)+64) // or near it
 	dst = append(dst, StateVersion)
 	dst = binary.AppendUvarint(dst, uint64(s.Stable))
 	dst = binary.AppendUvarint(dst, uint64(s.Horizon))
