@@ -29,6 +29,13 @@
 // Between different DBs there is no causality beyond the freshness bound,
 // unless one is handed the other's Token.
 //
+// # Snapshots
+//
+// View with At runs at a timestamp of the past, AtSnapshot at one that Pin gave
+// a name and that stays readable until Unpin or the end of a lease. Such a
+// transaction is neither fresh nor bound by causality. Changes lists what was
+// written between two timestamps.
+//
 // # Connections
 //
 // A connection that is lost, or silent for too long, is replaced in the

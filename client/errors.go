@@ -20,8 +20,14 @@ var (
 	// Every ErrConflict is also an ErrAborted.
 	ErrConflict = errors.New("conflict")
 	// ErrGone: a read-only transaction asked for a version that has left the
-	// server's retention window. It has to be begun anew; View does so.
+	// server's retention window. It has to be begun anew; View does so, unless
+	// it was to run at a chosen timestamp. The error is a *GoneError.
 	ErrGone = errors.New("version has left the retention window")
+	// ErrPinned: the name is pinned at another timestamp. The error is a
+	// *PinError.
+	ErrPinned = errors.New("the name is pinned at another timestamp")
+	// ErrNoPin: nothing is pinned under the name. The error is a *PinError.
+	ErrNoPin = errors.New("nothing is pinned under this name")
 	// ErrStale: a read-only transaction that does not wait for a connection
 	// would be older than its bound. The error is a *StaleError.
 	ErrStale = errors.New("nothing fresh enough is known")

@@ -129,6 +129,7 @@ type TxOption struct {
 	onAbort      func()
 	token        *Token
 	noWait       bool
+	place        *place
 }
 
 // Freshness sets the bound ε of a read-only transaction: it sees everything

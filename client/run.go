@@ -67,7 +67,7 @@ func (db *DB) attempt(ctx context.Context, view, urgent bool, fn func(*Tx) error
 		}
 	}()
 	err = fn(tx)
-	for restarts := 0; tx.t.Gone() && restarts < DefaultMaxRestarts; restarts++ {
+	for restarts := 0; tx.t.Gone() && !tx.t.Fixed() && restarts < DefaultMaxRestarts; restarts++ {
 		if err := tx.Restart(); err != nil {
 			break
 		}
@@ -78,9 +78,9 @@ func (db *DB) attempt(ctx context.Context, view, urgent bool, fn func(*Tx) error
 		tx.abort()
 		return err
 	}
-	if tx.t.Gone() {
+	if err := tx.Err(); tx.t.Gone() {
 		tx.abort()
-		return ErrGone
+		return err
 	}
 	return tx.commit()
 }

@@ -104,9 +104,13 @@ func transfer(w *world, db *client.DB, base occ.BlockID, rng *rand.Rand) error {
 }
 
 func audit(w *world, db *client.DB, base occ.BlockID, rng *rand.Rand) error {
+	var when client.TxOption
 	bound := []time.Duration{0, 50 * time.Millisecond, client.Unbounded}[rng.IntN(3)]
 	order := rng.Perm(accounts)
 	many := rng.IntN(2) == 0
+	if when = client.Freshness(bound); rng.IntN(4) == 0 {
+		when = client.At(1 + occ.Timestamp(rng.Uint64N(uint64(db.Stats().GLUB))))
+	}
 	return db.View(w.ctx, func(tx *client.Tx) error {
 		ids := make([]occ.BlockID, accounts)
 		for i, at := range order {
@@ -129,5 +133,5 @@ func audit(w *world, db *client.DB, base occ.BlockID, rng *rand.Rand) error {
 			return fmt.Errorf("an audit with bound %v found %d", bound, sum)
 		}
 		return nil
-	}, client.Freshness(bound))
+	}, when)
 }

@@ -43,6 +43,7 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	tx := &Tx{db: db, ctx: ctx, view: view, noWait: db.opts.NoWait}
 	epsilon := db.opts.Freshness
 	var token *Token
+	var where *place
 	for i := range opts {
 		if opts[i].hasFreshness {
 			epsilon = opts[i].freshness
@@ -56,9 +57,23 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 		if opts[i].token != nil {
 			token = opts[i].token
 		}
+		if opts[i].place != nil {
+			where = opts[i].place
+		}
 		tx.noWait = tx.noWait || opts[i].noWait
 	}
-	local := view && db.opts.Mode == ReadOptimized
+	var at occ.Timestamp
+	if where != nil {
+		if !view {
+			return nil, errNotReadOnly
+		}
+		var err error
+		if at, err = db.find(ctx, where, tx.noWait); err != nil {
+			return nil, err
+		}
+		epsilon, token = Unbounded, nil
+	}
+	local := view && (db.opts.Mode == ReadOptimized || where != nil)
 	var now time.Duration
 	if db.opts.Recorder != nil || local && epsilon != Unbounded {
 		now = db.clock()
@@ -82,7 +97,14 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	if db.core.Running() >= MaxTransactions {
 		return nil, &LimitError{Name: "running transactions", Limit: MaxTransactions, Value: MaxTransactions + 1}
 	}
-	db.core.Begin(&tx.t, local, epsilon, now)
+	switch {
+	case where == nil:
+		db.core.Begin(&tx.t, local, epsilon, now)
+	case at > db.core.GLUB(): // the store has gone back since it was looked up
+		return nil, &LimitError{Name: "timestamp", Limit: uint64(db.core.GLUB()), Value: uint64(at)}
+	default:
+		db.core.BeginAt(&tx.t, at, now)
+	}
 	if token != nil {
 		db.core.After(&tx.t, token.At)
 	}
@@ -108,7 +130,7 @@ func (tx *Tx) Err() error {
 	tx.db.mu.Lock()
 	defer tx.db.mu.Unlock()
 	if tx.t.Gone() {
-		return ErrGone
+		return tx.gone()
 	}
 	return tx.failure()
 }

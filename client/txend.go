@@ -164,12 +164,15 @@ func (tx *Tx) closeContext() {
 }
 
 // Restart begins a read-only transaction anew after ErrGone, at the newest
-// state the DB knows.
+// state the DB knows. One at a chosen timestamp stays gone.
 func (tx *Tx) Restart() error {
 	tx.db.mu.Lock()
 	defer tx.db.mu.Unlock()
 	if tx.t.State() != core.Running {
 		return tx.failure()
+	}
+	if tx.t.Gone() && tx.t.Fixed() {
+		return tx.gone()
 	}
 	if tx.t.Gone() {
 		tx.db.core.Restart(&tx.t)

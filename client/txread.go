@@ -22,7 +22,7 @@ func (tx *Tx) Read(id occ.BlockID) ([]byte, error) {
 			return nil, tx.failure()
 		}
 		if tx.t.Gone() {
-			return nil, ErrGone
+			return nil, tx.gone()
 		}
 		if data, ok := db.core.Read(&tx.t, id); ok {
 			return data, nil
@@ -46,7 +46,7 @@ func (tx *Tx) ReadMany(ids []occ.BlockID) ([][]byte, error) {
 			return nil, tx.failure()
 		}
 		if tx.t.Gone() {
-			return nil, ErrGone
+			return nil, tx.gone()
 		}
 		if db.core.ReadMany(&tx.t, ids, data) {
 			return data, nil

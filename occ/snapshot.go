@@ -15,6 +15,9 @@ type Snapshot struct {
 	closed bool
 }
 
+// SnapshotAt is the rule for a transaction that runs at exactly at.
+func SnapshotAt(at Timestamp) Snapshot { return Snapshot{Lo: at, last: at, closed: true} }
+
 // Hi is the newest timestamp at which the transaction may run: glub, the
 // client's GLUB, as long as every version read is open, else the last
 // timestamp at which all the closed ones are valid.

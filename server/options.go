@@ -37,6 +37,9 @@ type Options struct {
 	// MemoryBytes bounds the data of all versions; a commit beyond it is
 	// refused. 0 means core.DefaultMemoryBytes.
 	MemoryBytes int64
+	// IndexBytes bounds the memory of the index of versions; a commit beyond
+	// it is refused. 0 means core.DefaultIndexBytes.
+	IndexBytes int64
 	// Limits are the published limits; a field that is zero means that of
 	// wire.DefaultLimits. Those that do not fit each other are lowered.
 	Limits wire.Limits
@@ -110,6 +113,7 @@ func (o Options) validate() error {
 		{"BlockSize", o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize, fmt.Sprintf("is not between 0 and %d", storedir.MaxBlockSize)},
 		{"Retention", o.Retention < 0, "is negative"},
 		{"MemoryBytes", o.MemoryBytes < 0, "is negative"},
+		{"IndexBytes", o.IndexBytes < 0, "is negative"},
 		{"Heartbeat", o.Heartbeat < 0, "is negative"},
 		{"Connections", o.Connections < 0, "is negative"},
 		{"Handshake", o.Handshake < 0, "is negative"},
@@ -147,6 +151,7 @@ func (o Options) core(store occ.StoreID, epoch uint64, blockSize int) core.Confi
 		BlockSize:     uint64(blockSize),
 		Retention:     o.Retention,
 		MemoryBytes:   o.MemoryBytes,
+		IndexBytes:    o.IndexBytes,
 		Limits:        o.Limits,
 		ReplyBytes:    uint64(o.QueueBytes),
 		Heartbeat:     o.Heartbeat,

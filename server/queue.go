@@ -100,6 +100,12 @@ func estimate(m wire.Message) int {
 		n += 40 * len(m.Items)
 	case *wire.Conflict:
 		n += 16 * len(m.Blocks)
+	case *wire.ChangesReply:
+		n += 16 * len(m.Blocks)
+	case *wire.PinsReply:
+		for i := range m.Pins {
+			n += 40 + len(m.Pins[i].Name)
+		}
 	case *wire.StatusReply:
 		n += 40 * len(m.Values)
 	}

@@ -34,9 +34,10 @@ type request struct {
 	fetches []*fetch      // wire.Read
 	waiters []*Tx         // who waits for the sync point it will make
 	query   *Query
-	lease   uint64 // wire.Lease: how many ids
-	seq     uint64 // wire.Commit: its number in the session
-	resend  bool   // wire.Commit: it was sent before
+	asked   wire.Message // of a query about pins or changes
+	lease   uint64       // wire.Lease: how many ids
+	seq     uint64       // wire.Commit: its number in the session
+	resend  bool         // wire.Commit: it was sent before
 }
 
 // send queues m, which must carry the number of r, and remembers r.
@@ -215,6 +216,12 @@ func answers(message, request wire.Type) bool {
 		return request == wire.TypeValidate
 	case wire.TypeLeaseReply:
 		return request == wire.TypeLease
+	case wire.TypePinReply:
+		return request == wire.TypePin || request == wire.TypeUnpin
+	case wire.TypePinsReply:
+		return request == wire.TypePins
+	case wire.TypeChangesReply:
+		return request == wire.TypeChanges
 	case wire.TypeStatusReply:
 		return request == wire.TypeStatus
 	}

@@ -60,16 +60,15 @@ func (c *cache) open(b occ.BlockID) *version {
 
 // install puts a version into the index and the cache, or brings what is
 // known of it up to date: an open end means that the server has registered
-// the client for it, and a number is the version's true end.
+// the client for it. A number is an end up to which it is valid, not always the
+// true one (protocol, section 7), so the larger of two is kept.
 func (c *cache) install(b occ.BlockID, iv occ.Interval, data []byte) *version {
 	v := c.find(b, iv.From)
 	if v == nil {
 		v = &version{block: b, Interval: iv, data: data}
 		c.link(v)
 	}
-	if v.To != occ.Open {
-		v.To = iv.To
-	}
+	v.To = max(v.To, iv.To)
 	v.bounded = false
 	if !v.cached {
 		v.cached = true

@@ -45,9 +45,7 @@ func (c *twinCache) install(b occ.BlockID, iv occ.Interval, size int) {
 		v = &twinVersion{block: b, iv: iv, cost: int64(size) + versionOverhead}
 		c.versions = append(c.versions, v)
 	}
-	if v.iv.To != occ.Open {
-		v.iv.To = iv.To
-	}
+	v.iv.To = max(v.iv.To, iv.To)
 	v.cached = true
 	c.use(v)
 	for {

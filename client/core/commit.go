@@ -207,3 +207,6 @@ func (c *Core) refused(r *request, why *Refusal) {
 // Gone reports whether a version that t asked for has left the retention
 // window: t has to be begun anew, see Restart.
 func (t *Tx) Gone() bool { return t.gone }
+
+// GoneAt is the timestamp that was gone, and the oldest one that was not.
+func (t *Tx) GoneAt() (at, oldest occ.Timestamp) { return t.goneAt, t.oldest }

@@ -186,7 +186,7 @@ func (c *Core) record(t *Tx) {
 	t.recorded = true
 	e := history.Event{
 		Client: c.cfg.Client, Reads: t.readSet(), Begin: t.begun, End: t.begun,
-		BeginSeq: t.beginSeq, EndSeq: c.seq, NoOpacity: c.cfg.NoActiveAborts, Epsilon: t.epsilon,
+		BeginSeq: t.beginSeq, EndSeq: c.seq, NoOpacity: c.cfg.NoActiveAborts, Epsilon: t.epsilon, Chosen: t.fixed,
 	}
 	if c.cfg.Now != nil {
 		e.End = c.cfg.Now()

@@ -45,6 +45,12 @@ func (c *Core) Receive(m wire.Message) error {
 		})
 	case *wire.LeaseReply:
 		return c.reply(m.Req, m.Stable, m, func(r *request) error { return c.leased(r, m) })
+	case *wire.PinReply:
+		return c.reply(m.Req, m.Stable, m, func(r *request) error { return checkPin(r, m) })
+	case *wire.PinsReply:
+		return c.reply(m.Req, m.Stable, m, func(r *request) error { return checkPins(r, m) })
+	case *wire.ChangesReply:
+		return c.reply(m.Req, m.Stable, m, func(r *request) error { return checkChanges(r, m) })
 	case *wire.StatusReply:
 		return c.reply(m.Req, m.Stable, m, func(*request) error { return nil })
 	case *wire.Welcome:
@@ -169,7 +175,7 @@ func (c *Core) receiveRead(m *wire.ReadReply) error {
 				continue
 			}
 			if got[i] == nil {
-				t.gone = true
+				t.gone, t.goneAt, t.oldest = true, f.at, m.Results[i].Horizon
 			} else {
 				c.arrived(t, got[i])
 			}

@@ -43,6 +43,7 @@ type Tx struct {
 	state    State
 	loKnown  bool
 	gone     bool // a version it asked for has left the retention window
+	fixed    bool // read-only, at the one timestamp that its owner chose
 	recorded bool
 	urgent   bool // asks the server to hold others back if it loses again
 	doomed   bool // urgent, and a version that it read has been superseded
@@ -70,7 +71,9 @@ type Tx struct {
 	conflicts []occ.Read
 	refusal   *Refusal
 	commitAt  occ.Timestamp
-	commit    *wire.Commit // once queued, to be sent again after a reconnection
+	goneAt    occ.Timestamp // what was gone,
+	oldest    occ.Timestamp // and the oldest timestamp that was not
+	commit    *wire.Commit  // once queued, to be sent again after a reconnection
 	onAbort   func()
 
 	beginSeq   uint64
@@ -79,6 +82,10 @@ type Tx struct {
 
 // ReadOnly reports whether the transaction is a local read-only one.
 func (t *Tx) ReadOnly() bool { return t.readOnly }
+
+// Fixed reports whether the transaction runs at a timestamp that its owner
+// chose.
+func (t *Tx) Fixed() bool { return t.fixed }
 
 // State says where the transaction stands.
 func (t *Tx) State() State { return t.state }
@@ -174,6 +181,14 @@ func (c *Core) Begin(t *Tx, readOnly bool, epsilon, now time.Duration) {
 	t.prev, t.next = c.running.prev, &c.running
 	t.prev.next, t.next.prev = t, t
 	c.runningCount++
+}
+
+// BeginAt starts a read-only transaction that runs at exactly at, which must
+// not be above the GLUB, and puts it into t. It asks for no freshness, and the
+// causality floor does not bound it; it raises the floor like any other.
+func (c *Core) BeginAt(t *Tx, at occ.Timestamp, now time.Duration) {
+	c.Begin(t, true, Unbounded, now)
+	t.fixed, t.snap = true, occ.SnapshotAt(at)
 }
 
 // Restart begins t anew after it met "gone": its versions are given up and it

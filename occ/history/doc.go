@@ -13,14 +13,16 @@
 //   - 4, freshness: lo is at least every stable timestamp that was applied
 //     strictly before Begin − Epsilon. A commit applied at exactly that instant
 //     may be missed: the promise is "committed before t0 − ε", and with ε = 0 on
-//     a coarse clock a commit of the same tick may really have come later.
+//     a coarse clock a commit of the same tick may really have come later. A
+//     transaction whose timestamp was chosen by its program is exempt.
 //   - 5, reads: every version that the transaction committed at c read is its
 //     block's version at c − 1 (at c, if it was only validated).
 //   - 5, order: commit timestamps are 1, 2, 3, … without repetition or gap.
 //   - 6, causality: of one client, a transaction that began after another ended
 //     has a timestamp at least as large. The timestamp is lo for a read-only
 //     transaction, Commit for the others. An aborted attempt has none, but it
-//     raises the floor of later ones to the largest From that it saw.
+//     raises the floor of later ones to the largest From that it saw. A chosen
+//     timestamp may lie anywhere, but raises the floor of later ones too.
 //   - 11, opacity: the versions that an attempt read are valid together at one
 //     timestamp. With intervals [from, to) they are valid together from the
 //     largest from up to the smallest to; if that range is not empty it contains

@@ -47,6 +47,10 @@ type Event struct {
 	// Epsilon is the freshness bound of a read-only transaction; negative
 	// means unbounded.
 	Epsilon time.Duration
+	// Chosen is set when the program chose the timestamp of a read-only
+	// transaction: Lo and Hi are it. How fresh it is, and whether it lies
+	// before earlier transactions of the client, is then the program's affair.
+	Chosen bool
 	// NoOpacity is set when active aborts were switched off, so that an
 	// attempt may have seen a torn state.
 	NoOpacity bool

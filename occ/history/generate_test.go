@@ -51,6 +51,7 @@ func (w *world) begin(c int) {
 	e := Event{Client: c, Kind: Kind(w.rng.IntN(int(Aborted) + 1)), Begin: w.now, BeginSeq: w.seq[c]}
 	if e.Kind == ReadOnly {
 		e.Epsilon = time.Duration(w.rng.IntN(30) - 1)
+		e.Chosen = w.rng.IntN(4) == 0
 	}
 	w.running[c] = append(w.running[c], running{e, w.floor[c]})
 }
@@ -63,6 +64,11 @@ func (w *world) end(c, i int) {
 	e.End, e.EndSeq = w.now, w.seq[c]
 	switch e.Kind {
 	case ReadOnly:
+		if e.Chosen {
+			e.Lo = w.between(0, w.stable)
+			e.Hi, e.Reads = e.Lo, w.read(e.Lo)
+			break
+		}
 		lo := r.floor
 		for _, p := range w.applied {
 			if e.Epsilon >= 0 && p.t < e.Begin-e.Epsilon {

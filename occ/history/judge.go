@@ -70,7 +70,8 @@ func (k Kind) readRule() Rule {
 func (c *Checker) judge(e *Event, floor bounds) {
 	before := c.res.Total
 	judged := c.judgeReads(e)
-	if e.Kind == ReadOnly && e.Epsilon >= 0 {
+	chosen := e.Kind == ReadOnly && e.Chosen
+	if e.Kind == ReadOnly && e.Epsilon >= 0 && !chosen {
 		limit := earlier(e.Begin, e.Epsilon)
 		stable := c.applied.before(limit)
 		judged = judged && e.Lo >= stable.high
@@ -79,7 +80,7 @@ func (c *Checker) judge(e *Event, floor bounds) {
 				"lo is %d, but %d was applied before %v (begin %v, epsilon %v)", e.Lo, stable.low, limit, e.Begin, e.Epsilon)})
 		}
 	}
-	if e.Kind != Aborted {
+	if e.Kind != Aborted && !chosen {
 		ts := e.timestamp()
 		judged = judged && ts >= floor.high
 		if ts < floor.low {
@@ -100,6 +101,9 @@ func (c *Checker) judgeReads(e *Event) (judged bool) {
 	switch {
 	case first > last:
 		c.violate(Violation{Rule: Snapshot, Event: *e, Detail: "lo is above hi"})
+		return true
+	case e.Kind == ReadOnly && e.Chosen && first < last:
+		c.violate(Violation{Rule: Snapshot, Event: *e, Detail: "the chosen timestamp is two"})
 		return true
 	case last > c.through && e.Kind != Aborted:
 		c.violate(Violation{Rule: e.Kind.readRule(), Event: *e, Detail: fmt.Sprintf("the newest commit is only %d", c.through)})

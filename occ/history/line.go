@@ -34,6 +34,7 @@ type eventLine struct {
 	BeginSeq  uint64        `json:"begin_seq,omitempty"`
 	EndSeq    uint64        `json:"end_seq,omitempty"`
 	Epsilon   time.Duration `json:"epsilon,omitempty"`
+	Chosen    bool          `json:"chosen,omitempty"`
 	NoOpacity bool          `json:"no_opacity,omitempty"`
 }
 
@@ -58,7 +59,7 @@ func eventToLine(e Event) *eventLine {
 		Client: e.Client, Kind: e.Kind.String(),
 		Lo: e.Lo, Hi: e.Hi, Commit: e.Commit, Writes: e.Writes,
 		Begin: e.Begin, End: e.End, BeginSeq: e.BeginSeq, EndSeq: e.EndSeq,
-		Epsilon: e.Epsilon, NoOpacity: e.NoOpacity,
+		Epsilon: e.Epsilon, Chosen: e.Chosen, NoOpacity: e.NoOpacity,
 	}
 	for _, r := range e.Reads {
 		l.Reads = append(l.Reads, uint64(r.Block), uint64(r.From))
@@ -78,7 +79,7 @@ func (l *eventLine) event() (Event, error) {
 		Client: l.Client, Kind: kind,
 		Lo: l.Lo, Hi: l.Hi, Commit: l.Commit, Writes: l.Writes,
 		Begin: l.Begin, End: l.End, BeginSeq: l.BeginSeq, EndSeq: l.EndSeq,
-		Epsilon: l.Epsilon, NoOpacity: l.NoOpacity,
+		Epsilon: l.Epsilon, Chosen: l.Chosen, NoOpacity: l.NoOpacity,
 	}
 	if n := len(l.Reads) / 2; n > 0 {
 		e.Reads = make([]occ.Read, n)

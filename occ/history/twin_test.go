@@ -36,7 +36,8 @@ func twin(events []Event, applied []point) (wrong int, disorder bool) {
 	}
 	for i, e := range events {
 		bad := !t.readsFit(e, newest)
-		if e.Kind == ReadOnly && e.Epsilon >= 0 {
+		chosen := e.Kind == ReadOnly && e.Chosen
+		if e.Kind == ReadOnly && e.Epsilon >= 0 && !chosen {
 			for _, p := range applied {
 				if p.t < e.Begin-e.Epsilon && p.stable > e.Lo {
 					bad = true
@@ -44,7 +45,7 @@ func twin(events []Event, applied []point) (wrong int, disorder bool) {
 			}
 		}
 		for _, other := range events[:i] {
-			if e.Kind != Aborted && other.Client == e.Client && e.BeginSeq > other.EndSeq && twinTime(other) > twinTime(e) {
+			if e.Kind != Aborted && !chosen && other.Client == e.Client && e.BeginSeq > other.EndSeq && twinTime(other) > twinTime(e) {
 				bad = true
 			}
 		}
@@ -90,7 +91,7 @@ func (h twinHistory) readsFit(e Event, newest occ.Timestamp) bool {
 	var at []occ.Timestamp
 	switch e.Kind {
 	case ReadOnly:
-		if e.Lo > e.Hi || e.Hi > newest {
+		if e.Lo > e.Hi || e.Hi > newest || e.Chosen && e.Lo < e.Hi {
 			return false
 		}
 		at = []occ.Timestamp{e.Lo, e.Hi}

@@ -50,6 +50,17 @@ func (d *decoder) message() Message {
 		return &Status{Req: d.req()}
 	case TypeClock:
 		return &Clock{Req: d.req(), Now: d.duration("now")}
+	case TypePin:
+		return &Pin{Req: d.req(), At: occ.Timestamp(d.uvarint("at")), Lease: d.duration("lease"), Name: d.text("name")}
+	case TypeUnpin:
+		return &Unpin{Req: d.req(), Name: d.text("name")}
+	case TypePins:
+		return &Pins{Req: d.req(), After: d.text("after")}
+	case TypeChanges:
+		return &Changes{
+			Req: d.req(), First: occ.BlockID(d.uvarint("first")), Since: occ.Timestamp(d.uvarint("since")),
+			At: occ.Timestamp(d.uvarint("at")), Limit: d.uvarint("limit"),
+		}
 	case TypeWelcome:
 		return &Welcome{
 			Req: d.req(), Stable: d.stable(), Store: d.id("store"), Session: d.id("session"),
@@ -79,6 +90,14 @@ func (d *decoder) message() Message {
 		}
 	case TypeStatusReply:
 		return &StatusReply{Req: d.req(), Stable: d.stable(), Values: d.counters()}
+	case TypePinReply:
+		m := &PinReply{Req: d.req(), Stable: d.stable()}
+		m.At = occ.Timestamp(d.below("at", uint64(m.Stable)))
+		return m
+	case TypePinsReply:
+		return d.pins()
+	case TypeChangesReply:
+		return d.changes()
 	case TypeError:
 		return &Error{
 			Req: d.uvarint("request"), Stable: d.stable(), Code: ErrorCode(d.uvarint("code")),

@@ -60,6 +60,11 @@
 //	6 Lease     request, count uvarint
 //	7 Status    request
 //	8 Clock     request, now duration
+//	9 Pin       request, at uvarint, lease duration, name text
+//	10 Unpin    request, name text
+//	11 Pins     request, after text
+//	12 Changes  request, first uvarint, since uvarint, at uvarint,
+//	            limit uvarint
 //
 // # Server messages
 //
@@ -78,6 +83,13 @@
 //	                counter: name text, value uvarint
 //	73 Error        request (0: of no request), stable uvarint, code uvarint,
 //	                limit uvarint, value uvarint, text
+//	74 PinReply     request, stable uvarint, at below stable
+//	75 PinsReply    request, stable uvarint, horizon below stable,
+//	                last u8 (1 if there are no more, else 0), count uvarint,
+//	                then for each pin: name text, at below stable,
+//	                left duration
+//	76 ChangesReply request, stable uvarint, last u8 (as before), next
+//	                uvarint if last is 0, read set (the changed blocks)
 //
 // Limits are, in this order: frame bytes, commit bytes, commit reads, commit
 // writes, read blocks, lease blocks, outcomes, holds, reads and leases, each a
@@ -221,8 +233,8 @@
 // apart; a server answers an unknown version with Error, code 2), Error as a
 // whole, and every message of version 1 as described here, bytes in testdata
 // included. Type numbers, statuses, kinds, flags and error codes are never
-// given another meaning. Types from 9 to 63 and from 74 to 255, and error codes
-// from 10, may be added; a peer sends a new type only when the version that
+// given another meaning. Types from 13 to 63 and from 77 to 255, and error codes
+// from 14, may be added; a peer sends a new type only when the version that
 // both speak has it, and a receiver takes an unknown error code for a refusal
 // like any other. A change of an existing message is a new Version.
 package wire

@@ -55,6 +55,15 @@ func appendBody(b []byte, m Message) []byte {
 		return begin(b, TypeStatus, m.Req)
 	case *Clock:
 		return appendDuration(begin(b, TypeClock, m.Req), m.Now)
+	case *Pin:
+		b = appendDuration(begin(b, TypePin, m.Req, uint64(m.At)), m.Lease)
+		return appendText(b, m.Name)
+	case *Unpin:
+		return appendText(begin(b, TypeUnpin, m.Req), m.Name)
+	case *Pins:
+		return appendText(begin(b, TypePins, m.Req), m.After)
+	case *Changes:
+		return begin(b, TypeChanges, m.Req, uint64(m.First), uint64(m.Since), uint64(m.At), m.Limit)
 	case *Welcome:
 		b = begin(b, TypeWelcome, m.Req, uint64(m.Stable))
 		b = append(b, m.Store[:]...)
@@ -91,6 +100,12 @@ func appendBody(b []byte, m Message) []byte {
 			b = binary.AppendUvarint(appendText(b, v.Name), v.Value)
 		}
 		return b
+	case *PinReply:
+		return begin(b, TypePinReply, m.Req, uint64(m.Stable), uint64(m.Stable-m.At))
+	case *PinsReply:
+		return appendPins(b, m)
+	case *ChangesReply:
+		return appendChanges(b, m)
 	case *Error:
 		b = begin(b, TypeError, m.Req, uint64(m.Stable), uint64(m.Code), m.Limit, m.Value)
 		return appendText(b, m.Text)

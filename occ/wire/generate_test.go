@@ -154,6 +154,27 @@ var generators = map[Type]func(*rand.Rand) Message{
 	TypeLease:    func(r *rand.Rand) Message { return &Lease{Req: request(r), Count: number(r)} },
 	TypeStatus:   func(r *rand.Rand) Message { return &Status{Req: request(r)} },
 	TypeClock:    func(r *rand.Rand) Message { return &Clock{Req: request(r), Now: time.Duration(number(r))} },
+	TypePin: func(r *rand.Rand) Message {
+		return &Pin{Req: request(r), At: stamp(r), Lease: time.Duration(number(r)), Name: string(content(r))}
+	},
+	TypeUnpin: func(r *rand.Rand) Message { return &Unpin{Req: request(r), Name: string(content(r))} },
+	TypePins:  func(r *rand.Rand) Message { return &Pins{Req: request(r), After: string(content(r))} },
+	TypeChanges: func(r *rand.Rand) Message {
+		return &Changes{Req: request(r), First: occ.BlockID(number(r)), Since: stamp(r), At: stamp(r), Limit: number(r)}
+	},
+	TypePinReply: func(r *rand.Rand) Message { return &PinReply{Req: request(r), Stable: stamp(r), At: stamp(r)} },
+	TypePinsReply: func(r *rand.Rand) Message {
+		return &PinsReply{Req: request(r), Stable: stamp(r), Horizon: stamp(r), Last: r.IntN(2) == 0, Pins: list(r, func() PinInfo {
+			return PinInfo{Name: string(content(r)), At: stamp(r), Left: time.Duration(number(r))}
+		})}
+	},
+	TypeChangesReply: func(r *rand.Rand) Message {
+		m := &ChangesReply{Req: request(r), Stable: stamp(r), Last: r.IntN(2) == 0, Blocks: readSet(r)}
+		if !m.Last {
+			m.Next = occ.BlockID(number(r))
+		}
+		return m
+	},
 	TypeWelcome: func(r *rand.Rand) Message {
 		m := &Welcome{
 			Req: request(r), Stable: stamp(r), Epoch: number(r), BlockSize: number(r), Retention: time.Duration(number(r)),

@@ -74,6 +74,14 @@ var examples = []Message{
 	&Outcome{Req: 5, Stable: 310, Status: OutcomeCommitted, At: 305},
 	&LeaseReply{Req: 7, Stable: 310, First: 1 << 20, Count: 4096},
 	&StatusReply{Req: 8, Stable: 310, Values: []Counter{{"commits", 310}, {"conflicts", 2}}},
+	&Pin{Req: 10, At: 300, Lease: time.Hour, Name: "tonight"},
+	&Unpin{Req: 11, Name: "tonight"},
+	&Pins{Req: 12, After: "monthly"},
+	&Changes{Req: 13, First: 1 << 20, Since: 17, At: 300, Limit: 1000},
+	&PinReply{Req: 10, Stable: 310, At: 300},
+	&PinsReply{Req: 12, Stable: 310, Horizon: 290, Last: true, Pins: []PinInfo{{"monthly", 17, 0}, {"tonight", 300, time.Minute}}},
+	&ChangesReply{Req: 13, Stable: 310, Next: 1<<20 + 9, Blocks: []occ.Read{{Block: 1 << 20, From: 18}, {Block: 1<<20 + 8, From: 300}}},
+	&ChangesReply{Req: 14, Stable: 310, Last: true},
 	&Error{Req: 5, Stable: 310, Code: CodeTooLarge, Limit: 16384, Value: 20000, Text: "write set"},
 }
 

@@ -11,8 +11,9 @@ const (
 	MaxReadItems = 1 << 16
 
 	// MaxEntries bounds every other list: read sets, write sets, all ranges
-	// of a write set together, the blocks of a Conflict, the entries of Items
-	// and the counters of a StatusReply.
+	// of a write set together, the blocks of a Conflict or ChangesReply, the
+	// entries of Items, the counters of a StatusReply and the pins of a
+	// PinsReply.
 	MaxEntries = 1 << 20
 
 	// MaxBlock bounds where a range ends, in bytes: no block is larger.
@@ -30,7 +31,7 @@ type Limits struct {
 	Outcomes     uint64        // commits of a session under way or unacknowledged
 	Holds        uint64        // blocks that a connection may hold open
 	Reads        uint64        // Reads of a connection that wait for data
-	Leases       uint64        // Leases of a connection that wait for the log
+	Leases       uint64        // Leases, Pins and Unpins of a connection that wait for the log
 	Freshness    time.Duration // largest finite freshness bound
 	Silence      time.Duration // how long a connection may say nothing, 0 for ever
 }

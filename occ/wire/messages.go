@@ -34,6 +34,10 @@ const (
 	TypeLease    Type = 6
 	TypeStatus   Type = 7
 	TypeClock    Type = 8
+	TypePin      Type = 9
+	TypeUnpin    Type = 10
+	TypePins     Type = 11
+	TypeChanges  Type = 12
 
 	TypeWelcome     Type = 64
 	TypePong        Type = 65
@@ -45,6 +49,10 @@ const (
 	TypeLeaseReply  Type = 71
 	TypeStatusReply Type = 72
 	TypeError       Type = 73
+
+	TypePinReply     Type = 74
+	TypePinsReply    Type = 75
+	TypeChangesReply Type = 76
 )
 
 // Hello opens a connection; it is the first message and the only one that
@@ -257,30 +265,4 @@ type StatusReply struct {
 type Counter struct {
 	Name  string
 	Value uint64
-}
-
-// ErrorCode says why a request was refused. The list is append-only.
-type ErrorCode uint64
-
-const (
-	CodeMalformed  ErrorCode = 1 // the message made no sense; the connection ends
-	CodeVersion    ErrorCode = 2 // unknown protocol version; the connection ends
-	CodeWrongStore ErrorCode = 3 // the client expected another store
-	CodeTooLarge   ErrorCode = 4 // Limit is exceeded by Value
-	CodeStoreFull  ErrorCode = 5 // the memory budget Limit would be exceeded
-	CodeSequence   ErrorCode = 6 // a sequence number out of order, or reused for another request
-	CodeStopping   ErrorCode = 7 // the server is shutting down
-	CodeDenied     ErrorCode = 8 // a control message that this server does not take
-	CodeBusy       ErrorCode = 9 // a queue of the server is full; nothing was done
-)
-
-// Error answers a request that was refused, or with Req 0 says why the
-// connection is about to end. Limit and Value are 0 where they mean nothing.
-type Error struct {
-	Req    uint64
-	Stable occ.Timestamp
-	Code   ErrorCode
-	Limit  uint64
-	Value  uint64
-	Text   string
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/record"
 )
 
 // benched is a core whose effects are carried out at no cost.
@@ -108,5 +109,43 @@ func BenchmarkRead(b *testing.B) {
 		read.Items[0].Block = occ.BlockID(i % 10_000)
 		c.Receive(2, read)
 		c.drain()
+	}
+}
+
+// BenchmarkRestore restores a checkpoint of a million blocks.
+func BenchmarkRestore(b *testing.B) {
+	const blocks = 1_000_000
+	state := record.AppendState(nil, &record.State{Stable: blocks, Horizon: blocks, Next: blocks + 1})
+	b.ReportAllocs()
+	for b.Loop() {
+		err := New(Config{}).Restore(state, func(yield func(occ.BlockID, occ.Timestamp, int) error) error {
+			for n := range occ.BlockID(blocks) {
+				if err := yield(1+n, occ.Timestamp(1+n), 4096); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/blocks, "ns/block")
+}
+
+// BenchmarkState encodes the state of a server with ten thousand sessions.
+func BenchmarkState(b *testing.B) {
+	c := New(Config{})
+	for n := range 10_000 {
+		s := c.addSession(occ.SessionID{byte(n), byte(n >> 8), 1})
+		c.sessionLogged(s)
+		for range 4 {
+			s.add(s.next, 1).state = outcomeCommitted
+		}
+		s.logged.next = s.next
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(c.State())))
 	}
 }

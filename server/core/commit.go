@@ -52,7 +52,7 @@ func (c *Core) decide(cn *conn, m *wire.Commit) {
 	if !m.Resend {
 		s.recovered = false
 	}
-	if !c.within(cn, m.Req, uint64(len(s.outcomes))+1, c.cfg.Limits.Outcomes, "outcome table") {
+	if !c.within(cn, m.Req, uint64(s.unacknowledged())+1, c.cfg.Limits.Outcomes, "outcome table") {
 		s.next = m.Seq + 1 // used up: a number without an entry did not commit
 		return
 	}
@@ -86,6 +86,7 @@ func (c *Core) decide(cn *conn, m *wire.Commit) {
 			Writes:  m.Writes,
 		},
 		outcome: o,
+		session: s,
 	})
 }
 
@@ -140,6 +141,12 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 		return wire.Error{
 			Req: m.Req, Code: wire.CodeStoreFull, Text: "the memory budget for versions is used up",
 			Limit: uint64(c.cfg.MemoryBytes), Value: uint64(after),
+		}
+	}
+	if after := c.versions.Bytes() + c.versions.Growth(m.Writes); after > c.cfg.IndexBytes {
+		return wire.Error{
+			Req: m.Req, Code: wire.CodeStoreFull, Text: "the memory budget for the index of versions is used up",
+			Limit: uint64(c.cfg.IndexBytes), Value: uint64(after),
 		}
 	}
 	return wire.Error{}

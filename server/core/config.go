@@ -14,6 +14,7 @@ const (
 	DefaultBlockSize   = 4096
 	DefaultRetention   = 60 * time.Second
 	DefaultMemoryBytes = 1 << 30
+	DefaultIndexBytes  = 1 << 30
 	DefaultHeartbeat   = 10 * time.Second
 )
 
@@ -24,6 +25,10 @@ const (
 	MaxSessions = 1 << 16
 	// MaxWaiters is how many resends may wait for one pending commit.
 	MaxWaiters = 8
+	// MaxPins is how many timestamps are pinned, by names of at most MaxPinName
+	// bytes.
+	MaxPins    = 1024
+	MaxPinName = 255 // that of the log
 	// VersionOverhead is what a version counts against Config.MemoryBytes
 	// besides its data, in bytes.
 	VersionOverhead = 96
@@ -50,6 +55,11 @@ type Config struct {
 	// yet durable, plus VersionOverhead for each. A commit beyond it is
 	// refused.
 	MemoryBytes int64
+	// IndexBytes bounds the memory of the index of versions: occ.PageBytes for
+	// each 64 neighbouring blocks of which one was ever written, and
+	// occ.OldVersionBytes for each superseded version. A commit beyond it is
+	// refused.
+	IndexBytes int64
 	// Limits are published in Welcome and enforced; a field that is zero
 	// means that of wire.DefaultLimits. New lowers those that would not fit
 	// the frame size, the log or the retention.
@@ -74,6 +84,7 @@ func (c Config) withDefaults() Config {
 	c.BlockSize = cmp.Or(c.BlockSize, DefaultBlockSize)
 	c.Retention = cmp.Or(c.Retention, DefaultRetention)
 	c.MemoryBytes = cmp.Or(c.MemoryBytes, DefaultMemoryBytes)
+	c.IndexBytes = cmp.Or(c.IndexBytes, DefaultIndexBytes)
 	c.Heartbeat = cmp.Or(c.Heartbeat, DefaultHeartbeat)
 	l, d := &c.Limits, wire.DefaultLimits()
 	l.FrameBytes = cmp.Or(l.FrameBytes, d.FrameBytes)

@@ -28,7 +28,7 @@ type conn struct {
 	lastSent time.Duration
 	regs     registrations
 	reads    uint64      // parked
-	leases   uint64      // waiting for the log
+	leases   uint64      // leases, pins and unpins that wait for the log
 	items    []wire.Item // of the group that is being applied
 }
 
@@ -120,6 +120,12 @@ func (c *Core) stamp(cn *conn, m wire.Message, stable occ.Timestamp) {
 	case *wire.LeaseReply:
 		m.Stable = stable
 	case *wire.StatusReply:
+		m.Stable = stable
+	case *wire.PinReply:
+		m.Stable = stable
+	case *wire.PinsReply:
+		m.Stable = stable
+	case *wire.ChangesReply:
 		m.Stable = stable
 	case *wire.Error:
 		m.Stable = stable

@@ -3,8 +3,6 @@ package core
 import (
 	"time"
 
-	"github.com/google/btree"
-
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/record"
@@ -20,6 +18,7 @@ type Core struct {
 	versions *occ.Versions
 	values   valueSizes
 	marks    retentionMarks
+	pins     pins
 	epoch    uint64      // highest in the log
 	nextID   occ.BlockID // first block id that was never leased
 
@@ -28,6 +27,9 @@ type Core struct {
 	holders   holders
 	sessions  map[occ.SessionID]*session
 	created   []*session // those of sessions, oldest first, and some ended ones
+	ending    []*session // ended, but not yet in the log
+	lastOrder uint64     // of the sessions in the log
+	logged    logged
 	reads     map[LoadID]*parkedRead
 	lastLoad  LoadID
 	conflicts []*outcome // conflicts with transactions that are not yet applied
@@ -42,16 +44,20 @@ type Core struct {
 	effects, spare []Effect
 }
 
+// logged is what the log says so far of what is decided ahead of it.
+type logged struct {
+	epoch  uint64
+	nextID occ.BlockID
+}
+
 // New returns a core with an empty store.
 func New(cfg Config) *Core {
 	return &Core{
 		cfg:      cfg.withDefaults(),
 		versions: occ.NewVersions(cfg.Faults),
-		values: valueSizes{
-			current: make(map[occ.BlockID]int64),
-			ended:   btree.NewG(32, endedBefore),
-		},
+		values:   newValueSizes(),
 		nextID:   1,
+		logged:   logged{nextID: 1},
 		conns:    make(map[ConnID]*conn),
 		holders:  holders{sets: make(map[occ.BlockID]slotSet)},
 		sessions: make(map[occ.SessionID]*session),
@@ -84,7 +90,8 @@ func (c *Core) Start(now time.Duration) {
 }
 
 // Tick tells the time, counted from any fixed moment; it drives retention and
-// heartbeats, and ends a reservation (see fairness). Time that runs backwards is ignored.
+// heartbeats, ends a reservation (see fairness), and drops what is of no use any
+// more. Time that runs backwards is ignored.
 func (c *Core) Tick(now time.Duration) {
 	c.now = max(c.now, now)
 	if !c.cfg.ExternalClock {
@@ -96,6 +103,7 @@ func (c *Core) Tick(now time.Duration) {
 		}
 	}
 	c.expire()
+	c.sweep()
 }
 
 // Stop makes the core refuse all further requests. Commits that are held back

@@ -40,6 +40,10 @@ func describeRecord(r record.Record) string {
 		return fmt.Sprintf("lease %d+%d", r.First, r.Count)
 	case *record.Horizon:
 		return fmt.Sprintf("horizon %d", r.At)
+	case *record.Pin:
+		return fmt.Sprintf("pin %s at %d", r.Name, r.At)
+	case *record.Unpin:
+		return "unpin " + r.Name
 	case *record.Epoch:
 		return fmt.Sprintf("epoch %d", r.Epoch)
 	}
@@ -93,6 +97,22 @@ func describe(m wire.Message) string {
 		}
 	case *wire.LeaseReply:
 		text = fmt.Sprintf("lease %d: %d+%d", m.Req, m.First, m.Count)
+	case *wire.PinReply:
+		text = fmt.Sprintf("pin %d: at %d", m.Req, m.At)
+	case *wire.PinsReply:
+		text = fmt.Sprintf("pins %d:", m.Req)
+		for _, p := range m.Pins {
+			text += fmt.Sprintf(" %s@%d left %v,", p.Name, p.At, p.Left)
+		}
+		text += fmt.Sprintf(" last %v, horizon %d", m.Last, m.Horizon)
+	case *wire.ChangesReply:
+		text = fmt.Sprintf("changes %d:", m.Req)
+		for _, r := range m.Blocks {
+			text += " " + version(r.Block, r.From)
+		}
+		if !m.Last {
+			text += fmt.Sprintf(" more from %c", rune(m.Next))
+		}
 	case *wire.StatusReply:
 		text = fmt.Sprintf("status %d:", m.Req)
 		values := lo.Filter(m.Values, func(c wire.Counter, _ int) bool { return c.Value > 0 })

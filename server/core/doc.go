@@ -8,8 +8,9 @@
 //
 // # Contract with the embedding
 //
-// One goroutine at a time calls a Core. First Recover, once for each group of
-// the log in log order, then Start, then the other inputs in any order. After
+// One goroutine at a time calls a Core. First Restore, if there is a checkpoint,
+// and Recover, once for each group of the log (behind the checkpoint) in log
+// order, then Start, then the other inputs in any order. After
 // every input, or after several, the embedding takes the effects and carries
 // them out one after another in the order given:
 //
@@ -27,13 +28,17 @@
 //	Drop    forget a version's data.
 //	Load    fetch the data of versions and call Loaded with one value for
 //	        each, nil for no bytes. A version that is dropped meanwhile may
-//	        get any value: it is not used.
+//	        get any value: it is not used. LoadFailed says that it cannot be
+//	        had.
 //
 // Effects that belong to a connection which the embedding no longer has are
 // skipped. A slice returned by Take is valid until the next Take.
 //
+// A checkpoint is what State returns, and the versions that were put and not
+// dropped up to there.
+//
 // A group forms while another is on its way to disk: commits, new sessions,
-// leases and the retention horizon queue up until Flush, which the embedding
+// leases, pins and the retention horizon queue up until Flush, which the embedding
 // calls whenever it has no more input at hand, or Durable closes the group.
 //
 // Data in messages passed to Receive belongs to the core from then on, data in
@@ -62,9 +67,10 @@
 //  9. Stable never decreases.
 //  10. Every queue has a limit: reads and leases under way per connection,
 //     resends waiting per commit, commits per session, sessions, holders per
-//     connection, bytes of values, commits held back. A commit is held back
+//     connection, bytes of values and of their index, pins, commits held back. A commit is held back
 //     at most once, and for no longer than ReservationTime and two Ticks (see
-//     fairness).
+//     fairness). What a pin or the horizon lets go is dropped in steps of
+//     bounded size.
 //
 // # Three numbers
 //

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"slices"
+
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/record"
@@ -11,6 +13,7 @@ import (
 type step struct {
 	record  record.Record
 	outcome *outcome // of a commit
+	session *session // of a session or its end, or a commit
 	conn    *conn    // of a hello or lease
 	req     uint64
 }
@@ -77,20 +80,33 @@ func (c *Core) apply(group []step) {
 		case *record.Commit:
 			c.counts.commits++
 			c.settle(s.outcome, outcomeCommitted)
+			s.session.applied(r.Seq, r.Acked)
 		case *record.Session:
+			c.sessionLogged(s.session)
 			if s.conn.state == connGreeting {
 				c.welcome(s.conn, s.req)
 			}
+		case *record.SessionEnd:
+			c.ending = slices.DeleteFunc(c.ending, func(o *session) bool { return o == s.session })
+		case *record.Epoch:
+			c.logged.epoch = r.Epoch
 		case *record.Lease:
+			c.logged.nextID = r.First + occ.BlockID(r.Count)
 			s.conn.leases--
 			if s.conn.state != connGone {
 				c.send(s.conn, &wire.LeaseReply{Req: s.req, First: r.First, Count: r.Count})
 			}
 		case *record.Horizon:
 			c.collect(r.At)
+		case *record.Pin:
+			c.applyPin(r)
+			c.pinned(s, r.At)
+		case *record.Unpin:
+			c.pinned(s, c.applyUnpin(r))
 		}
 	}
 	c.releaseConflicts()
+	c.sweep()
 }
 
 // applyCommit applies one transaction: each block gets its new version, every
@@ -104,7 +120,7 @@ func (c *Core) applyCommit(r *record.Commit, writer *conn, req uint64) {
 	}
 	for _, w := range r.Writes {
 		from := c.versions.Current(w.Block)
-		c.values.supersede(w.Block, from, r.At, c.weight(w))
+		c.supersede(w.Block, r.At)
 		c.emit(Put{Block: w.Block, From: r.At, Data: w.Data, Base: from, Ranges: w.Ranges})
 		heldAlready := false
 		for slot := range c.holders.replace(w.Block, keep).slots() {
@@ -123,7 +139,7 @@ func (c *Core) applyCommit(r *record.Commit, writer *conn, req uint64) {
 			c.registered(writer, w.Block)
 		}
 	}
-	c.versions.Apply(r.At, r.Writes)
+	c.versions.Apply(r.At, r.Writes, c.weight)
 }
 
 // releaseConflicts answers the conflicts with what has become visible, in the

@@ -46,7 +46,16 @@ func (o *outcome) waitersLeft() int {
 
 // find returns the entry of a number, nil if there is none.
 func (s *session) find(seq uint64) *outcome {
-	i, ok := slices.BinarySearchFunc(s.outcomes, seq, func(o *outcome, seq uint64) int {
+	i, ok := s.search(seq)
+	if !ok {
+		return nil
+	}
+	return s.outcomes[i]
+}
+
+// search returns the place of a number among the outcomes.
+func (s *session) search(seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(s.outcomes, seq, func(o *outcome, seq uint64) int {
 		switch {
 		case o.seq < seq:
 			return -1
@@ -55,10 +64,6 @@ func (s *session) find(seq uint64) *outcome {
 		}
 		return 0
 	})
-	if !ok {
-		return nil
-	}
-	return s.outcomes[i]
 }
 
 // add makes the entry of a number above all others.
@@ -69,20 +74,49 @@ func (s *session) add(seq uint64, digest uint32) *outcome {
 	return o
 }
 
-// trim forgets the outcomes up to acked, which the client says that it has
-// seen; it cannot have seen what is pending.
+// trim raises the mark to acked: the client says that it has seen the outcomes
+// up to there; it cannot have seen what is pending.
 func (s *session) trim(acked uint64) {
-	n := 0
-	for n < len(s.outcomes) && s.outcomes[n].seq <= acked {
-		if s.outcomes[n].state == outcomePending {
-			acked = s.outcomes[n].seq - 1
+	first, _ := s.search(s.mark + 1)
+	for _, o := range s.outcomes[first:] {
+		if o.seq > acked {
 			break
 		}
-		n++
+		if o.state == outcomePending {
+			acked = o.seq - 1
+			break
+		}
 	}
-	clear(s.outcomes[:n])
-	s.outcomes = s.outcomes[n:]
 	s.mark = max(s.mark, acked)
+	s.forget()
+}
+
+// forget forgets the outcomes up to the mark, but for commits that the log does
+// not know to be acknowledged: they belong into a State.
+func (s *session) forget() {
+	end, _ := s.search(s.mark + 1)
+	first := end
+	for i := end - 1; i >= 0; i-- {
+		if o := s.outcomes[i]; o.state == outcomeCommitted && o.seq > s.logged.mark {
+			first--
+			s.outcomes[first] = o
+		}
+	}
+	clear(s.outcomes[:first])
+	s.outcomes = s.outcomes[first:]
+}
+
+// applied notes what the log says with commit number seq.
+func (s *session) applied(seq, acked uint64) {
+	s.logged.mark = max(s.logged.mark, acked)
+	s.logged.next = seq + 1
+	s.forget()
+}
+
+// unacknowledged is how many outcomes are above the mark.
+func (s *session) unacknowledged() int {
+	i, _ := s.search(s.mark + 1)
+	return len(s.outcomes) - i
 }
 
 // busy reports whether an outcome is pending.

@@ -14,7 +14,7 @@ import (
 // ones included; transactions are applied in timestamp order, one after
 // another; so when the write is applied, what it is based on is the current
 // version of its block. That holds in recovery as well, and is why neither
-// the log nor the outcome names the base. A version is dropped only by a
+// the log nor the outcome names the base. A version is dropped only after a
 // horizon at or behind its end, which is the Put of its successor, so its Put
 // comes before, and its Drop after, every Put that is based on it.
 
@@ -69,25 +69,6 @@ func commitBytes(w occ.Write) uint64 {
 
 // uvarintLen is the number of bytes of v as a varint.
 func uvarintLen(v uint64) uint64 { return uint64(bits.Len64(v|1)+6) / 7 }
-
-// weight is what the version that a write makes counts against the memory
-// budget. With ranges its size depends on data that the core does not see: a
-// full block is the most that it can be.
-func (c *Core) weight(w occ.Write) int64 {
-	if w.Ranges != nil {
-		return int64(c.cfg.BlockSize) + VersionOverhead
-	}
-	return int64(len(w.Data)) + VersionOverhead
-}
-
-// cost is what the versions of a write set weigh.
-func (c *Core) cost(writes []occ.Write) int64 {
-	var n int64
-	for _, w := range writes {
-		n += c.weight(w)
-	}
-	return n
-}
 
 // cloned is a write that shares no memory with w.
 func cloned(w occ.Write) occ.Write {

@@ -60,6 +60,28 @@ func (c *Core) Loaded(id LoadID, values [][]byte) {
 	c.proceed(p)
 }
 
+// LoadFailed says that the data of a Load cannot be had, and why. If all of it
+// is still what the read needs, that is answered with the error, and nothing
+// else suffers. Else something was superseded, and perhaps dropped, meanwhile,
+// which may have been the reason: what the read needs now is loaded.
+func (c *Core) LoadFailed(id LoadID, err error) {
+	p := c.reads[id]
+	delete(c.reads, id)
+	if p == nil || p.conn.state == connGone {
+		return
+	}
+	for k, i := range p.want {
+		now := wire.ReadResult{}
+		if ref, missing := c.resolve(p.items[i], &now, wire.Absent); !missing || ref != p.refs[k] {
+			c.proceed(p)
+			return
+		}
+	}
+	p.conn.reads--
+	c.counts.damaged++
+	c.refuse(p.conn, wire.Error{Req: p.req, Code: wire.CodeDamaged, Text: err.Error()})
+}
+
 // proceed answers p if all its data is there, and else loads what is missing.
 // Everything is decided anew from the state of now: a version that was the
 // latest when its load began may have been superseded, which makes a read of

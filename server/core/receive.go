@@ -59,6 +59,14 @@ func requestNumber(m wire.Message) (req uint64, ok bool) {
 		return m.Req, true
 	case *wire.Clock:
 		return m.Req, true
+	case *wire.Pin:
+		return m.Req, true
+	case *wire.Unpin:
+		return m.Req, true
+	case *wire.Pins:
+		return m.Req, true
+	case *wire.Changes:
+		return m.Req, true
 	}
 	return 0, false
 }
@@ -79,6 +87,14 @@ func (c *Core) request(cn *conn, m wire.Message) {
 		c.send(cn, &wire.StatusReply{Req: m.Req, Values: c.status()})
 	case *wire.Clock:
 		c.clock(cn, m)
+	case *wire.Pin:
+		c.pin(cn, m)
+	case *wire.Unpin:
+		c.unpin(cn, m)
+	case *wire.Pins:
+		c.listPins(cn, m)
+	case *wire.Changes:
+		c.changes(cn, m)
 	}
 }
 
@@ -108,12 +124,20 @@ func (c *Core) lease(cn *conn, m *wire.Lease) {
 	case !c.within(cn, m.Req, m.Count, c.cfg.Limits.LeaseBlocks, "lease"):
 	case m.Count > uint64(maxBlock-c.nextID):
 		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeStoreFull, Text: "block ids are used up"})
-	case cn.leases >= c.cfg.Limits.Leases:
-		c.refuse(cn, busy(m.Req, cn.leases+1, c.cfg.Limits.Leases, "leases under way"))
-	default:
-		cn.leases++
+	case !c.waitsTooLong(cn, m.Req):
 		c.enqueueLease(cn, m)
 	}
+}
+
+// waitsTooLong counts one more request of cn that waits for the log, or
+// refuses it.
+func (c *Core) waitsTooLong(cn *conn, req uint64) bool {
+	if cn.leases >= c.cfg.Limits.Leases {
+		c.refuse(cn, busy(req, cn.leases+1, c.cfg.Limits.Leases, "leases or pins under way"))
+		return true
+	}
+	cn.leases++
+	return false
 }
 
 // clock moves the retention clock of a replay.

@@ -28,6 +28,7 @@ func (c *Core) Recover(recs []record.Record) error {
 			return &ReplayError{Record: i, Reason: reason}
 		}
 	}
+	c.sweep()
 	return nil
 }
 
@@ -40,7 +41,9 @@ func (c *Core) replay(r record.Record) string {
 		if c.sessions[r.ID] != nil {
 			return "the session exists"
 		}
-		c.addSession(r.ID).recovered = true
+		s := c.addSession(r.ID)
+		s.recovered = true
+		c.sessionLogged(s)
 	case *record.SessionEnd:
 		s := c.sessions[r.ID]
 		if s == nil {
@@ -52,11 +55,13 @@ func (c *Core) replay(r record.Record) string {
 			return fmt.Sprintf("a lease of %d block ids from %d, not from %d", r.Count, r.First, c.nextID)
 		}
 		c.nextID += occ.BlockID(r.Count)
+		c.logged.nextID = c.nextID
 	case *record.Trim:
 		s := c.sessions[r.Session]
 		if s == nil || r.UpTo >= s.next {
 			return "outcomes are trimmed that do not exist"
 		}
+		s.logged.mark = max(s.logged.mark, r.UpTo)
 		s.trim(r.UpTo)
 	case *record.Horizon:
 		if r.At > c.versions.Stable() {
@@ -67,7 +72,11 @@ func (c *Core) replay(r record.Record) string {
 		if r.Epoch <= c.epoch {
 			return fmt.Sprintf("epoch %d after epoch %d", r.Epoch, c.epoch)
 		}
-		c.epoch = r.Epoch
+		c.epoch, c.logged.epoch = r.Epoch, r.Epoch
+	case *record.Pin:
+		return c.replayPin(r)
+	case *record.Unpin:
+		return c.replayUnpin(r)
 	default:
 		return "unknown record"
 	}
@@ -99,6 +108,7 @@ func (c *Core) replayCommit(r *record.Commit) string {
 	o := s.add(r.Seq, r.Digest)
 	s.trim(r.Acked)
 	o.at, o.state = r.At, outcomeCommitted
+	s.applied(r.Seq, r.Acked)
 	c.values.bytes += c.cost(kept.Writes)
 	c.applyCommit(&kept, nil, 0)
 	c.counts.recovered++

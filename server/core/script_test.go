@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -92,6 +93,8 @@ func (s *scripted) config(line string) Config {
 		switch key {
 		case "memory":
 			cfg.MemoryBytes = int64(n)
+		case "index":
+			cfg.IndexBytes = int64(n)
 		case "holds":
 			cfg.Limits.Holds = n
 		case "outcomes":
@@ -148,6 +151,13 @@ func (s *scripted) run(words []string) {
 		w.holdLoad = true
 	case "release":
 		w.release()
+	case "fail": // all loads that are held back
+		held := w.loads
+		w.loads = nil
+		for _, l := range held {
+			w.core.LoadFailed(l.ID, errors.New("checksum mismatch"))
+		}
+		w.pump()
 	case "flood": // "flood c2 3 256 x=a": commits 3 to 258, without their effects
 		w.trace = nil
 		for i := range number(words[3]) {
@@ -161,6 +171,11 @@ func (s *scripted) run(words []string) {
 	case "crash":
 		w.trace = nil
 		w.boot()
+		w.settle()
+		w.trace = s.print
+	case "restore": // from a checkpoint of now
+		w.trace = nil
+		w.restore(w.checkpoint())
 		w.settle()
 		w.trace = s.print
 	case "stop":
@@ -226,6 +241,18 @@ func (s *scripted) message(words []string) wire.Message {
 		return &wire.Clock{Req: req, Now: lo.Must(time.ParseDuration(args[0]))}
 	case "status":
 		return &wire.Status{Req: req}
+	case "pin": // "c1 pin name 3 lease=10s"
+		m := &wire.Pin{Req: req, Name: args[0], At: number(args[1])}
+		if len(args) > 2 {
+			m.Lease = lo.Must(time.ParseDuration(strings.TrimPrefix(args[2], "lease=")))
+		}
+		return m
+	case "unpin":
+		return &wire.Unpin{Req: req, Name: args[0]}
+	case "pins":
+		return &wire.Pins{Req: req, After: strings.Join(args, "")}
+	case "changes": // "c1 changes x 2 5 100": from block x on, since 2, at 5, at most 100
+		return &wire.Changes{Req: req, First: block(args[0]), Since: number(args[1]), At: number(args[2]), Limit: uint64(number(args[3]))}
 	}
 	s.t.Fatalf("directive %q", words)
 	return nil

@@ -24,6 +24,15 @@ type session struct {
 	// did not hear of, it sends again before anything new.
 	recovered bool
 	ended     bool
+
+	logged loggedSession
+}
+
+// loggedSession is what the log says of a session so far, which lags behind
+// what was decided: only that belongs into a State.
+type loggedSession struct {
+	order      uint64 // of the sessions in the log, from 1; 0 if it is not there yet
+	mark, next uint64
 }
 
 // hello opens a connection. A session that the server does not know is
@@ -51,9 +60,10 @@ func (c *Core) hello(cn *conn, m *wire.Hello) {
 		c.reject(cn, m.Req, wire.CodeBusy, "no session to be had")
 		return
 	}
-	c.attach(cn, c.addSession(id))
+	s := c.addSession(id)
+	c.attach(cn, s)
 	cn.state = connGreeting
-	c.enqueue(step{record: &record.Session{ID: id}, conn: cn, req: m.Req})
+	c.enqueue(step{record: &record.Session{ID: id}, session: s, conn: cn, req: m.Req})
 }
 
 func (c *Core) attach(cn *conn, s *session) {
@@ -78,7 +88,7 @@ func (c *Core) addSession(id occ.SessionID) *session {
 	if len(c.created) >= 2*MaxSessions {
 		c.created = slices.DeleteFunc(c.created, func(s *session) bool { return s.ended })
 	}
-	s := &session{id: id, next: 1}
+	s := &session{id: id, next: 1, logged: loggedSession{next: 1}}
 	c.sessions[id] = s
 	c.created = append(c.created, s)
 	return s
@@ -87,6 +97,12 @@ func (c *Core) addSession(id occ.SessionID) *session {
 func (c *Core) endSession(s *session) {
 	s.ended = true
 	delete(c.sessions, s.id)
+}
+
+// sessionLogged notes that the log has s.
+func (c *Core) sessionLogged(s *session) {
+	c.lastOrder++
+	s.logged.order = c.lastOrder
 }
 
 // makeRoom ends the oldest idle session if there are as many as there may be,
@@ -105,7 +121,8 @@ func (c *Core) makeRoom() bool {
 			c.created = append(c.created, s)
 		default:
 			c.endSession(s)
-			c.enqueue(step{record: &record.SessionEnd{ID: s.id}})
+			c.ending = append(c.ending, s)
+			c.enqueue(step{record: &record.SessionEnd{ID: s.id}, session: s})
 			return true
 		}
 	}

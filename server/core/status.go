@@ -9,6 +9,7 @@ type counters struct {
 	commits, conflicts, validated, invalid uint64
 	refused, rejected                      uint64
 	readBlocks, loads, loadedBlocks        uint64
+	damaged                                uint64
 	deprecations, dropped                  uint64
 	groups, groupBytes                     uint64
 	recovered                              uint64
@@ -27,11 +28,13 @@ var typeNames = []struct {
 }{
 	{wire.TypeHello, "hello"}, {wire.TypePing, "ping"}, {wire.TypeRead, "read"},
 	{wire.TypeCommit, "commit"}, {wire.TypeValidate, "validate"}, {wire.TypeLease, "lease"},
-	{wire.TypeStatus, "status"}, {wire.TypeClock, "clock"},
+	{wire.TypeStatus, "status"}, {wire.TypeClock, "clock"}, {wire.TypePin, "pin"},
+	{wire.TypeUnpin, "unpin"}, {wire.TypePins, "pins"}, {wire.TypeChanges, "changes"},
 	{wire.TypeWelcome, "welcome"}, {wire.TypePong, "pong"}, {wire.TypeReadReply, "read_reply"},
 	{wire.TypeItems, "items"}, {wire.TypeConflict, "conflict"}, {wire.TypeValidated, "validated"},
 	{wire.TypeOutcome, "outcome"}, {wire.TypeLeaseReply, "lease_reply"},
-	{wire.TypeStatusReply, "status_reply"}, {wire.TypeError, "error"},
+	{wire.TypeStatusReply, "status_reply"}, {wire.TypePinReply, "pin_reply"},
+	{wire.TypePinsReply, "pins_reply"}, {wire.TypeChangesReply, "changes_reply"}, {wire.TypeError, "error"},
 }
 
 // status returns all counters and gauges, always in the same order.
@@ -47,6 +50,7 @@ func (c *Core) status() []wire.Counter {
 		{Name: "read_blocks", Value: n.readBlocks},
 		{Name: "loads", Value: n.loads},
 		{Name: "loaded_blocks", Value: n.loadedBlocks},
+		{Name: "reads_damaged", Value: n.damaged},
 		{Name: "deprecations", Value: n.deprecations},
 		{Name: "holders_dropped", Value: n.dropped},
 		{Name: "groups", Value: n.groups},
@@ -59,9 +63,11 @@ func (c *Core) status() []wire.Counter {
 		{Name: "connections", Value: uint64(len(c.conns))},
 		{Name: "sessions", Value: uint64(len(c.sessions))},
 		{Name: "holders", Value: uint64(n.holders)},
-		{Name: "blocks", Value: uint64(len(c.values.current))},
-		{Name: "versions_retained", Value: uint64(c.values.ended.Len())},
+		{Name: "blocks", Value: uint64(c.versions.Blocks())},
+		{Name: "versions_retained", Value: uint64(c.versions.Retained())},
 		{Name: "version_bytes", Value: uint64(c.values.bytes)},
+		{Name: "index_bytes", Value: uint64(c.versions.Bytes())},
+		{Name: "pins", Value: uint64(len(c.pins.applied))},
 		{Name: "next_block", Value: uint64(c.nextID)},
 	}
 	for _, t := range typeNames {

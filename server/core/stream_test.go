@@ -2,6 +2,8 @@ package core
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
@@ -47,6 +49,7 @@ func (s *stream) take(w *world, m wire.Message) {
 			if r.Status == wire.StatusCurrent || r.Status == wire.StatusStill {
 				s.open[it.Block] = r.From
 			}
+			w.checkInterval(it, r)
 			if r.Status != wire.StatusStill && r.Status != wire.StatusGone {
 				w.checkData(it.Block, r)
 			}
@@ -60,6 +63,22 @@ func (s *stream) take(w *world, m wire.Message) {
 		if now := w.at(b, stable); now != from {
 			w.problem("%T with stable %d: version %d of block %d is open, but %d is the server's", m, stable, from, b, now)
 		}
+	}
+}
+
+// checkInterval compares what is told of a version with the log: the version
+// is the right one, its interval not too long, and nothing is gone that is
+// pinned.
+func (w *world) checkInterval(it wire.ReadItem, r wire.ReadResult) {
+	switch {
+	case r.Status == wire.StatusGone:
+		if slices.Contains(slices.Collect(maps.Values(w.pinned)), it.At) || it.At >= r.Horizon {
+			w.problem("block %d at %d is gone, horizon %d, pinned %v", it.Block, it.At, r.Horizon, w.pinned)
+		}
+	case it.At != occ.Latest && r.From != w.at(it.Block, it.At):
+		w.problem("block %d at %d: version %d, which is %d", it.Block, it.At, r.From, w.at(it.Block, it.At))
+	case r.Status == wire.StatusClosed && (it.At >= r.To || r.From != w.at(it.Block, r.To-1)):
+		w.problem("block %d at %d: version %d to %d, but then it is %d", it.Block, it.At, r.From, r.To, w.at(it.Block, r.To-1))
 	}
 }
 
@@ -92,6 +111,12 @@ func stableOf(m wire.Message) occ.Timestamp {
 	case *wire.LeaseReply:
 		return m.Stable
 	case *wire.StatusReply:
+		return m.Stable
+	case *wire.PinReply:
+		return m.Stable
+	case *wire.PinsReply:
+		return m.Stable
+	case *wire.ChangesReply:
 		return m.Stable
 	case *wire.Error:
 		return m.Stable

@@ -21,6 +21,7 @@ type stressed struct {
 	refused map[attempt]bool
 	nextID  ConnID
 	checked int // groups of the log that were checked
+	saved   checkpoint
 }
 
 type attempt struct {
@@ -91,7 +92,11 @@ func (s *stressed) step() {
 	case 9:
 		switch s.rng.IntN(12) {
 		case 0:
-			s.boot()
+			if s.saved.state != nil {
+				s.restore(s.saved)
+			} else {
+				s.boot()
+			}
 			s.clock = 0
 			for _, c := range s.clients {
 				c.conn, c.open = 0, false
@@ -131,7 +136,9 @@ func (s *stressed) request(c *stressClient) {
 		}
 	}
 	c.req++
-	switch s.rng.IntN(10) {
+	switch s.rng.IntN(12) {
+	case 10, 11:
+		s.receive(c.conn, s.snapshot(c.req))
 	case 0:
 		s.receive(c.conn, &wire.Ping{Req: c.req})
 	case 1:
@@ -236,6 +243,9 @@ func (s *stressed) heard(id ConnID, m wire.Message) {
 			s.problem("outcome of %v unknown", a)
 		}
 	case *wire.Error:
+		if m.Code == wire.CodeGone || m.Code == wire.CodePinned || m.Code == wire.CodeNoPin {
+			return
+		}
 		s.problem("error: %+v", *m)
 	}
 }

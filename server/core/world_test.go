@@ -2,8 +2,11 @@ package core
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
@@ -25,6 +28,7 @@ type world struct {
 	streams  map[ConnID]*stream
 	truth    map[occ.BlockID][]occ.Timestamp // versions by the log alone
 	contents map[Ref][]byte                  // and what is in them
+	pinned   map[string]occ.Timestamp        // by the log alone
 	problems []string
 	trace    func(Effect) // sees every effect, if set
 
@@ -44,8 +48,53 @@ func newWorld(cfg Config) *world {
 	return w
 }
 
+// checkpoint is what a store keeps so that the log before it can go.
+type checkpoint struct {
+	groups int // of the log
+	state  []byte
+	values map[Ref][]byte
+}
+
+func (w *world) checkpoint() checkpoint {
+	return checkpoint{groups: len(w.log), state: w.core.State(), values: maps.Clone(w.values)}
+}
+
+// versions yields those of a checkpoint.
+func (cp checkpoint) versions(yield func(occ.BlockID, occ.Timestamp, int) error) error {
+	refs := slices.SortedFunc(maps.Keys(cp.values), func(a, b Ref) int {
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.From, b.From))
+	})
+	for _, r := range refs {
+		if err := yield(r.Block, r.From, len(cp.values[r])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restore makes a core from a checkpoint and the log behind it; whatever was
+// not durable is lost.
+func (w *world) restore(cp checkpoint) {
+	w.reset()
+	for _, g := range w.log[:cp.groups] {
+		w.note(g)
+	}
+	w.values = maps.Clone(cp.values)
+	if err := w.core.Restore(cp.state, cp.versions); err != nil {
+		w.problem("restore: %v", err)
+	}
+	w.pump()
+	w.replay(w.log[cp.groups:])
+}
+
 // boot makes a core from the log; whatever was not durable is lost.
 func (w *world) boot() {
+	w.reset()
+	w.replay(w.log)
+}
+
+// reset makes a new core that knows nothing.
+func (w *world) reset() {
 	w.cfg.Epoch++
 	w.core = New(w.cfg)
 	w.values = make(map[Ref][]byte)
@@ -54,7 +103,12 @@ func (w *world) boot() {
 	w.streams = make(map[ConnID]*stream)
 	w.truth = make(map[occ.BlockID][]occ.Timestamp)
 	w.contents = make(map[Ref][]byte)
-	for _, g := range w.log {
+	w.pinned = make(map[string]occ.Timestamp)
+}
+
+// replay recovers groups of the log and starts the core.
+func (w *world) replay(groups [][]record.Record) {
+	for _, g := range groups {
 		w.note(g)
 		if err := w.core.Recover(g); err != nil {
 			w.problem("recover: %v", err)
@@ -71,11 +125,16 @@ func (w *world) problem(format string, args ...any) {
 
 func (w *world) note(group []record.Record) {
 	for _, r := range group {
-		if c, ok := r.(*record.Commit); ok {
-			for _, wr := range c.Writes {
-				w.contents[Ref{wr.Block, c.At}] = written(w.contents[Ref{wr.Block, w.at(wr.Block, c.At)}], wr)
-				w.truth[wr.Block] = append(w.truth[wr.Block], c.At)
+		switch r := r.(type) {
+		case *record.Commit:
+			for _, wr := range r.Writes {
+				w.contents[Ref{wr.Block, r.At}] = written(w.contents[Ref{wr.Block, w.at(wr.Block, r.At)}], wr)
+				w.truth[wr.Block] = append(w.truth[wr.Block], r.At)
 			}
+		case *record.Pin:
+			w.pinned[r.Name] = r.At
+		case *record.Unpin:
+			delete(w.pinned, r.Name)
 		}
 	}
 }

@@ -104,6 +104,10 @@ func (d *dump) record(where string, r record.Record) error {
 		return d.line("trim     %s session=%v upto=%d", where, r.Session, r.UpTo)
 	case *record.Horizon:
 		return d.line("horizon  %s at=%d", where, r.At)
+	case *record.Pin:
+		return d.line("pin      %s name=%q at=%d lease=%v", where, r.Name, r.At, r.Lease)
+	case *record.Unpin:
+		return d.line("unpin    %s name=%q", where, r.Name)
 	case *record.Epoch:
 		return d.line("epoch    %s number=%d", where, r.Epoch)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/record"
@@ -121,7 +122,7 @@ func TestRecordsThatCannotBe(t *testing.T) {
 		"block too large": {1, [][]byte{group(append(opening(), commit(1, 1, 9))...)}, Replay, 1, "block 9 has 72 bytes", 1, 0},
 		"lease twice":     {1, [][]byte{group(opening()...), group(&record.Lease{Session: alice, First: 1, Count: 5})}, Replay, 2, "lease", 1, 1},
 		"no records":      {1, [][]byte{group(opening()...), []byte("garbage"), group(commit(1, 1, 1))}, Record, 2, "unknown format version", 1, 1},
-		"newer records":   {1, [][]byte{group(opening()...), {3, 0}, {3, 0}}, Record, 2, "unknown format version 3", 2, 1},
+		"newer records":   {1, [][]byte{group(opening()...), {4, 0}, {4, 0}}, Record, 2, "unknown format version 4", 2, 1},
 		"older store file": {3, [][]byte{group(opening()...)}, StoreFile, 0, "epoch 1 is older than the log, which was written under epoch 3",
 			1, 1},
 	} {
@@ -143,7 +144,8 @@ func TestRecordsThatCannotBe(t *testing.T) {
 
 func TestDump(t *testing.T) {
 	path := makeStore(t, 1, group(opening()...), group(commit(1, 1, 1, 2)), []byte("garbage"),
-		group(&record.Horizon{At: 1}, &record.Trim{Session: alice, UpTo: 1}, &record.SessionEnd{ID: alice}))
+		group(&record.Horizon{At: 1}, &record.Trim{Session: alice, UpTo: 1}, &record.SessionEnd{ID: alice},
+			&record.Pin{Name: "night", At: 1, Lease: time.Hour}, &record.Unpin{Name: "night"}))
 	dump := func(opts DumpOptions) []string {
 		var b bytes.Buffer
 		if err := Dump(t.Context(), path, &b, opts); err != nil {
@@ -156,7 +158,7 @@ func TestDump(t *testing.T) {
 	for _, line := range lines {
 		words = append(words, strings.Fields(line)[0])
 	}
-	want := "store segment entry epoch session lease entry commit block block entry damage entry horizon trim end"
+	want := "store segment entry epoch session lease entry commit block block entry damage entry horizon trim end pin unpin"
 	if got := strings.Join(words, " "); got != want {
 		t.Errorf("lines of\n%s, not\n%s", got, want)
 	}
@@ -168,12 +170,14 @@ func TestDump(t *testing.T) {
 		8:  "block=1 bytes=8 crc=",
 		11: "log record: version at byte 0: unknown format version 103",
 		15: "record=2 session=" + id,
+		16: `record=3 name="night" at=1 lease=1h0m0s`,
+		17: `record=4 name="night"`,
 	} {
 		if !strings.Contains(lines[i], want) {
 			t.Errorf("line %d is %q, without %q", i, lines[i], want)
 		}
 	}
-	if lines := dump(DumpOptions{From: 4}); len(lines) != 6 {
+	if lines := dump(DumpOptions{From: 4}); len(lines) != 8 {
 		t.Errorf("from entry 4: %q", lines)
 	}
 }

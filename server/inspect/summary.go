@@ -64,6 +64,8 @@ type Summary struct {
 	Trims         uint64        `json:"outcome_trims"`
 	Horizon       occ.Timestamp `json:"horizon"`
 	Epochs        uint64        `json:"epochs_begun"`
+	Pins          uint64        `json:"pins_made_or_renewed"`
+	Unpins        uint64        `json:"pins_ended"`
 }
 
 // count adds the records of a group.
@@ -92,6 +94,10 @@ func (s *Summary) count(records []record.Record) {
 			s.Horizon = r.At
 		case *record.Epoch:
 			s.Epochs++
+		case *record.Pin:
+			s.Pins++
+		case *record.Unpin:
+			s.Unpins++
 		}
 	}
 }

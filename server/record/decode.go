@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/tidemark/tidemark/occ"
 )
@@ -21,9 +23,13 @@ var (
 	ErrPadding = errors.New("block data ends in zeros")
 	// ErrRange: a range ends beyond the largest block.
 	ErrRange = errors.New("range beyond the largest block")
-	// ErrForm: a record or a group has a form that is for ranges only, and
-	// there are none.
-	ErrForm = errors.New("form for ranges without ranges")
+	// ErrForm: a record or a group has a form or a version that is for ranges
+	// or pins only, and there are none.
+	ErrForm = errors.New("form for something that is not there")
+	// ErrName: the name of a pin is empty or longer than MaxName.
+	ErrName = errors.New("name of impossible length")
+	// ErrNumber: a number is larger than its meaning allows, or out of order.
+	ErrNumber = errors.New("impossible number")
 	// ErrKind: no record has this kind in this format version.
 	ErrKind = errors.New("unknown record kind")
 	// ErrVersion: the group has a format version that this program does not
@@ -150,6 +156,16 @@ func (d *decoder) record() Record {
 		return &Horizon{At: occ.Timestamp(d.varint("horizon timestamp"))}
 	case kindEpoch:
 		return &Epoch{Epoch: d.varint("epoch")}
+	case kindPin:
+		if d.version < pinVersion {
+			break
+		}
+		return &Pin{At: occ.Timestamp(d.varint("pin timestamp")), Lease: d.lease(), Name: d.name()}
+	case kindUnpin:
+		if d.version < pinVersion {
+			break
+		}
+		return &Unpin{Name: d.name()}
 	}
 	d.fail(at, "record kind", fmt.Errorf("%w %d", ErrKind, k))
 	return nil
@@ -173,6 +189,26 @@ func (d *decoder) commit(forms bool) *Commit {
 		c.Writes = append(c.Writes, d.write(forms))
 	}
 	return c
+}
+
+func (d *decoder) lease() time.Duration {
+	at := d.off
+	v := d.varint("pin lease")
+	if v > math.MaxInt64 {
+		d.fail(at, "pin lease", ErrNumber)
+		return 0
+	}
+	return time.Duration(v)
+}
+
+func (d *decoder) name() string {
+	at := d.off
+	n := d.varint("pin name")
+	if d.err == nil && (n == 0 || n > MaxName) {
+		d.fail(at, "pin name", ErrName)
+		return ""
+	}
+	return string(d.bytes("pin name", int(n)))
 }
 
 func (d *decoder) session(field string) (id occ.SessionID) {

@@ -10,10 +10,11 @@
 // # Encoding
 //
 // The encoding is canonical: a group has exactly one, and the decoder refuses
-// every other. Format versions 1 and 2, frozen:
+// every other. Format versions 1 to 3, frozen:
 //
 //	group      = version records
-//	version    = one byte: 2 if a record is a patch commit, else 1
+//	version    = one byte: 3 if a record is a pin or an unpin, else 2 if one
+//	             is a patch commit, else 1
 //	records    = varint(count), then count times: kind, body
 //	kind       = one byte
 //
@@ -26,9 +27,12 @@
 //	   6  Horizon     varint(At)
 //	   7  Epoch       varint(Epoch)
 //	   8  Commit      as kind 1, but with patches in place of writes; only if
-//	                  a write is of ranges, and only in version 2
+//	                  a write is of ranges, and only from version 2 on
+//	   9  Pin         varint(At) varint(Lease) name; only in version 3
+//	  10  Unpin       name; only in version 3
 //
 //	session    = 16 bytes
+//	name       = varint(length) and so many bytes: 1 to 255
 //	digest     = 4 bytes, little-endian
 //	writes     = varint(count), then count times: varint(block) varint(length) data
 //	data       = length bytes, the last of which is not zero
@@ -53,4 +57,23 @@
 // body takes a new format version, and a reader refuses versions that it does
 // not know, because skipping what it does not understand would leave it in
 // another state than the writer.
+//
+// # State
+//
+// A State is what a reader knows besides the versions of blocks, so that it can
+// begin at a checkpoint instead of the first group. Its encoding is canonical
+// too. Format version 1, frozen:
+//
+//	state      = version varint(Stable) varint(Horizon) varint(Epoch)
+//	             varint(Next) sessions pins
+//	version    = one byte: 1
+//	sessions   = varint(count), then count times: session varint(Mark)
+//	             varint(Next - Mark - 1) outcomes
+//	outcomes   = varint(count), then count times: varint(Seq - s - 1)
+//	             varint(At - t - 1) digest, where s and t are Seq and At of
+//	             the outcome before, of the first Mark and 0
+//	pins       = varint(count), then count times, in the order of their
+//	             names: name varint(At) varint(Lease)
+//
+// Next of a session is at least Mark + 1 and above all Seq.
 package record

@@ -11,9 +11,10 @@ import (
 // FormatVersion is the newest version that Append writes and Decode reads. A
 // group is written in the oldest version that can say what is in it.
 const (
-	FormatVersion = patchVersion
+	FormatVersion = pinVersion
 	wholeVersion  = 1
 	patchVersion  = 2 // knows ranges
+	pinVersion    = 3 // knows pins
 )
 
 // Kinds on disk. Frozen: a number is never given to another record.
@@ -25,7 +26,9 @@ const (
 	kindTrim       = 5
 	kindHorizon    = 6
 	kindEpoch      = 7
-	kindPatch      = 8 // since version 2
+	kindPatch      = 8  // since version 2
+	kindPin        = 9  // since version 3
+	kindUnpin      = 10 // since version 3
 )
 
 const (
@@ -58,12 +61,16 @@ func Size(r Record) int { return 1 + r.size() }
 
 // version is the format version of the group: there is one encoding of it.
 func (g Group) version() byte {
+	version := byte(wholeVersion)
 	for _, r := range g.Records {
-		if r.kind() == kindPatch {
-			return patchVersion
+		switch r.kind() {
+		case kindPatch:
+			version = max(version, patchVersion)
+		case kindPin, kindUnpin:
+			version = pinVersion
 		}
 	}
-	return wholeVersion
+	return version
 }
 
 func (c *Commit) kind() byte {
@@ -78,6 +85,8 @@ func (*Lease) kind() byte      { return kindLease }
 func (*Trim) kind() byte       { return kindTrim }
 func (*Horizon) kind() byte    { return kindHorizon }
 func (*Epoch) kind() byte      { return kindEpoch }
+func (*Pin) kind() byte        { return kindPin }
+func (*Unpin) kind() byte      { return kindUnpin }
 
 func (c *Commit) appendTo(dst []byte) []byte {
 	dst = binary.AppendUvarint(dst, uint64(c.At))
@@ -116,6 +125,18 @@ func (e *Epoch) appendTo(dst []byte) []byte {
 	return binary.AppendUvarint(dst, e.Epoch)
 }
 
+func (p *Pin) appendTo(dst []byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(p.At))
+	dst = binary.AppendUvarint(dst, uint64(p.Lease))
+	return appendName(dst, p.Name)
+}
+
+func (u *Unpin) appendTo(dst []byte) []byte { return appendName(dst, u.Name) }
+
+func appendName(dst []byte, name string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(name))), name...)
+}
+
 func (c *Commit) size() int {
 	n := varintLen(uint64(c.At)) + sessionLen + varintLen(c.Seq) + varintLen(c.Acked) +
 		digestLen + varintLen(uint64(len(c.Writes)))
@@ -134,6 +155,12 @@ func (l *Lease) size() int {
 func (t *Trim) size() int    { return sessionLen + varintLen(t.UpTo) }
 func (h *Horizon) size() int { return varintLen(uint64(h.At)) }
 func (e *Epoch) size() int   { return varintLen(e.Epoch) }
+func (p *Pin) size() int {
+	return varintLen(uint64(p.At)) + varintLen(uint64(p.Lease)) + nameSize(p.Name)
+}
+func (u *Unpin) size() int { return nameSize(u.Name) }
+
+func nameSize(name string) int { return varintLen(uint64(len(name))) + len(name) }
 
 // trimmedLen is the length of data without the zeros at its end.
 func trimmedLen(data []byte) int {

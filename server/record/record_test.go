@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/occ"
 )
@@ -58,6 +59,9 @@ func samples() map[string]Group {
 				{Block: 2, Data: []byte("hello")},
 			},
 		}}},
+		"pin":   {Records: []Record{&Pin{Name: "tonight", At: 299, Lease: time.Hour}}},
+		"unpin": {Records: []Record{&Unpin{Name: "tonight"}}},
+		"pins":  {Records: []Record{all[0], &Pin{Name: "p", At: 3}, commit, &Unpin{Name: "p"}}},
 		"largest": {Records: []Record{&Commit{
 			At: math.MaxUint64, Session: session(0xf0), Seq: math.MaxUint64, Acked: math.MaxUint64,
 			Digest: math.MaxUint32, Writes: []occ.Write{{Block: math.MaxUint64, Data: []byte{0xff}}},
@@ -120,7 +124,7 @@ func randomGroup(r *rand.Rand) Group {
 	var g Group
 	for range r.IntN(6) {
 		var rec Record
-		switch r.IntN(7) {
+		switch r.IntN(9) {
 		case 0:
 			c := &Commit{At: occ.Timestamp(number()), Session: id(), Seq: number(), Acked: number(), Digest: r.Uint32()}
 			for range r.IntN(4) {
@@ -149,6 +153,10 @@ func randomGroup(r *rand.Rand) Group {
 			rec = &Horizon{At: occ.Timestamp(number())}
 		case 6:
 			rec = &Epoch{Epoch: number()}
+		case 7:
+			rec = &Pin{Name: string(bytes.Repeat([]byte{'n'}, 1+r.IntN(MaxName))), At: occ.Timestamp(number()), Lease: time.Duration(number() >> 1)}
+		case 8:
+			rec = &Unpin{Name: "n"}
 		}
 		g.Records = append(g.Records, rec)
 	}

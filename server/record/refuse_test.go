@@ -33,7 +33,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, ErrTruncated, 0, "version"},
 		{"version 0", []byte{0, 0}, ErrVersion, 0, "version 0"},
-		{"newer version", []byte{9, 1, 2, 3}, ErrVersion, 0, "version 9, this program knows 1 to 2"},
+		{"newer version", []byte{9, 1, 2, 3}, ErrVersion, 0, "version 9, this program knows 1 to 3"},
 		{"kind 0", []byte{1, 1, 0, 0}, ErrKind, 2, "kind 0"},
 		{"kind 8", []byte{1, 1, 8, 0}, ErrKind, 2, "kind 8"},
 		{"second kind unknown", []byte{1, 2, kindEpoch, 5, 200, 0}, ErrKind, 4, "kind 200"},
@@ -57,6 +57,13 @@ func TestDecodeRefuses(t *testing.T) {
 		{"range ends too far", patch(1, 0, 1, 0xff, 0xff, 0x3f, 1, 7, 7), ErrRange, 29, "range"},
 		{"second range too far", patch(1, 0, 3, 0, 0, 7, 0xfe, 0xff, 0x3f, 0, 7), ErrRange, 32, "range"},
 		{"range wraps", patch(1, 0, 3, 0, 0, 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 7), ErrRange, 32, "range"},
+		{"pin in version 2", []byte{2, 1, kindPin, 1, 0, 1, 'p'}, ErrKind, 2, "kind 9"},
+		{"unpin in version 1", []byte{1, 1, kindUnpin, 1, 'p'}, ErrKind, 2, "kind 10"},
+		{"kind 11", []byte{3, 1, 11, 1, 'p'}, ErrKind, 2, "kind 11"},
+		{"version 3 for nothing", []byte{3, 1, kindEpoch, 5}, ErrForm, 0, "version"},
+		{"pin without a name", []byte{3, 1, kindPin, 1, 0, 0}, ErrName, 5, "pin name"},
+		{"name too long", append([]byte{3, 1, kindUnpin, 0x80, 2}, make([]byte, 256)...), ErrName, 3, "pin name"},
+		{"negative lease", append([]byte{3, 1, kindPin, 1}, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 1, 'p'), ErrNumber, 4, "pin lease"},
 		{"too large", make([]byte, MaxEncodedBytes+1), ErrTooLarge, 0, "at most"},
 	} {
 		_, err := Decode(c.in)

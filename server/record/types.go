@@ -1,6 +1,10 @@
 package record
 
-import "github.com/tidemark/tidemark/occ"
+import (
+	"time"
+
+	"github.com/tidemark/tidemark/occ"
+)
 
 // Limits on what one log entry may hold. A group is at most MaxGroupBytes,
 // or it is a single record of at most MaxTransactionBytes.
@@ -9,6 +13,8 @@ const (
 	MaxGroupBytes = 1 << 20
 	// MaxTransactionBytes bounds the encoding of one record.
 	MaxTransactionBytes = 16 << 20
+	// MaxName bounds the name of a pin, in bytes.
+	MaxName = 255
 	// GroupOverhead is the most that a group takes besides its records.
 	GroupOverhead = 1 + maxVarintLen
 	// MaxEncodedBytes bounds every group: Decode refuses longer input before
@@ -75,6 +81,22 @@ type Trim struct {
 // Horizon says that versions which ended at or before At may be gone.
 type Horizon struct {
 	At occ.Timestamp
+}
+
+// Pin says that the versions at timestamp At are kept under a name until an
+// Unpin, whatever the horizon. A Pin of a name that is pinned renews its lease.
+type Pin struct {
+	Name string
+	At   occ.Timestamp
+	// Lease is how long the server keeps the pin by its retention clock, which
+	// begins anew with each server; 0 means until an Unpin is asked for. The
+	// end of a lease is an Unpin in the log as well.
+	Lease time.Duration
+}
+
+// Unpin says that a pin has ended.
+type Unpin struct {
+	Name string
 }
 
 // Epoch says that a server became the sole writer, and under which number.

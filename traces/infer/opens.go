@@ -12,7 +12,7 @@ type open struct {
 	ended bool
 	// written is the size of the pages that its Block WRITEs touch.
 	written int64
-	cause Cause
+	cause   Cause
 
 	byAge, byFile links
 }
