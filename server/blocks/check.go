@@ -34,11 +34,11 @@ func Check(d disk.Disk, o Options, damaged func(*CorruptError)) (Checked, error)
 		return Checked{}, &CorruptError{File: headerName, Reason: "the file is missing"}
 	}
 	defer s.closeFiles()
-	moment, err := s.load(names)
+	_, state, err := s.load(names)
 	if err != nil {
 		return Checked{}, err
 	}
-	c := Checked{Durable: s.mu.durable, State: moment.State}
+	c := Checked{Durable: s.mu.durable, State: state}
 	err = s.all(func(v layout.Version) error {
 		c.Versions++
 		c.Bytes += int64(v.Size)

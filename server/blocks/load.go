@@ -14,12 +14,12 @@ import (
 // loadBuffer is how much of an index file is read at a time.
 const loadBuffer = 256 << 10
 
-// load reads the last checkpoint into the empty Store. It changes nothing on
-// the disk.
-func (s *Store) load(names []string) (Moment, error) {
+// load reads the last checkpoint into the empty Store and returns its header
+// and state. It changes nothing on the disk.
+func (s *Store) load(names []string) (header layout.Header, state []byte, err error) {
 	header, spoilt, err := s.loadHeader()
 	if err != nil {
-		return Moment{}, err
+		return header, nil, err
 	}
 	for _, name := range []string{blocksName, indexName(header.Checkpoint)} {
 		if !slices.Contains(names, name) {
@@ -27,20 +27,19 @@ func (s *Store) load(names []string) (Moment, error) {
 			if spoilt != nil {
 				reason += fmt.Sprintf("; perhaps there was a newer one (%v)", spoilt)
 			}
-			return Moment{}, &CorruptError{File: name, Reason: reason}
+			return header, nil, &CorruptError{File: name, Reason: reason}
 		}
 	}
 	if err := s.loadBlocks(header); err != nil {
-		return Moment{}, err
+		return header, nil, err
 	}
-	state, err := s.loadIndex(header)
-	if err != nil {
-		return Moment{}, err
+	if state, err = s.loadIndex(header); err != nil {
+		return header, nil, err
 	}
 	s.mu.pinned, s.mu.newest = header.Stable, header.Stable
 	s.mu.durable = Durable{Checkpoint: header.Checkpoint, LogIndex: header.LogIndex, Stable: header.Stable}
 	s.mu.stats.IndexBytes = int64(header.IndexBytes)
-	return Moment{LogIndex: header.LogIndex, Stable: header.Stable, State: state}, nil
+	return header, state, nil
 }
 
 // loadHeader returns the newest valid header, and what is wrong with the other
@@ -134,7 +133,7 @@ func (s *Store) loadIndex(h layout.Header) (state []byte, err error) {
 	if uint64(size) != h.IndexBytes {
 		return nil, &CorruptError{File: name, Offset: min(size, int64(h.IndexBytes)), Reason: fmt.Sprintf("the file has %d bytes, not %d", size, h.IndexBytes)}
 	}
-	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), loadBuffer)
+	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, size), int(min(size, loadBuffer)))
 	err = layout.ReadIndex(in, h, layout.Visitor{
 		State:   func(b []byte) { state = append(state, b...) },
 		Version: s.loadVersion,

@@ -49,17 +49,18 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	moment, err := s.load(names)
+	header, state, err := s.load(names)
 	if err == nil {
-		err = s.takeOver(names)
+		err = s.takeOver(header, names)
 	}
 	if err != nil {
 		s.closeFiles()
 		return nil, nil, err
 	}
-	if s.mu.durable.Checkpoint == 0 {
+	if header.Checkpoint == 0 {
 		return s, nil, nil
 	}
+	moment := Moment{LogIndex: header.LogIndex, Stable: header.Stable, State: state}
 	return s, &Loaded{Moment: moment, Versions: s.versions}, nil
 }
 
@@ -135,21 +136,16 @@ func (s *Store) createFile(name string, content []byte) error {
 // takeOver makes the checkpoint that was loaded the only one. The header is
 // written again: it may have been read from the machine's memory although a
 // sync of it has failed. It does not change, so a crash does it no harm.
-func (s *Store) takeOver(names []string) error {
-	number := s.mu.durable.Checkpoint
-	page := make([]byte, layout.PageSize)
-	if _, err := s.header.ReadAt(page, layout.HeaderOffset(number)); err != nil {
-		return located(headerName, layout.HeaderOffset(number), err)
-	}
+func (s *Store) takeOver(h layout.Header, names []string) error {
 	out := output{file: s.header, name: headerName}
-	if err := out.write(page, layout.HeaderOffset(number)); err != nil {
+	if err := out.write(h.Encode(), layout.HeaderOffset(h.Checkpoint)); err != nil {
 		return err
 	}
 	if err := out.sync(); err != nil {
 		return err
 	}
 	for _, name := range names {
-		if name != newName && (!strings.HasPrefix(name, indexPrefix) || name == indexName(number)) {
+		if name != newName && (!strings.HasPrefix(name, indexPrefix) || name == indexName(h.Checkpoint)) {
 			continue
 		}
 		if err := s.disk.Remove(name); err != nil {

@@ -48,7 +48,7 @@ type IndexWriter struct {
 
 // NewIndexWriter begins the index file of a checkpoint.
 func NewIndexWriter(o Owner, checkpoint uint64) *IndexWriter {
-	b := make([]byte, IndexHead, IndexHead+2*(FrameHead+MaxFrame))
+	b := make([]byte, IndexHead)
 	o.begin(b, indexMagic)
 	binary.LittleEndian.PutUint64(b[offIndexCheckpoint:], checkpoint)
 	return &IndexWriter{Bytes: seal(b), frame: -1}

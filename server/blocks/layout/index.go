@@ -23,7 +23,7 @@ type indexReader struct {
 	h        Header
 	at       int64  // offset
 	sum      uint32 // checksum up to it
-	buf      [FrameHead + MaxFrame]byte
+	buf      []byte // up to FrameHead + MaxFrame
 	frames   uint32
 	state    uint64
 	versions uint64
@@ -82,7 +82,8 @@ func (d *indexReader) read(b []byte) error {
 }
 
 func (d *indexReader) head() error {
-	b := d.buf[:IndexHead]
+	d.buf = make([]byte, IndexHead)
+	b := d.buf
 	if err := d.read(b); err != nil {
 		return err
 	}
@@ -109,10 +110,13 @@ func (d *indexReader) frame() (kind uint32, payload []byte, err error) {
 	if n > MaxFrame {
 		return 0, nil, damaged(start+offFrameLength, "a frame of %d bytes", n)
 	}
-	if err := d.read(d.buf[FrameHead : FrameHead+n]); err != nil {
-		return 0, nil, err
+	if grow := FrameHead + int(n) - len(d.buf); grow > 0 {
+		d.buf = append(d.buf, make([]byte, grow)...)
 	}
 	f := d.buf[:FrameHead+n]
+	if err := d.read(f[FrameHead:]); err != nil {
+		return 0, nil, err
+	}
 	if le.Uint32(f[offFrameCRC:]) != frameChecksum(f) {
 		return 0, nil, damaged(start, "checksum mismatch in a frame")
 	}
