@@ -27,8 +27,8 @@
 // in this order, each a bounded number of bytes per Step:
 //
 //  1. the versions of its moment that are only in memory go to free slots;
-//  2. if more than half of the block file is free, versions at its end are
-//     copied to free slots at its beginning;
+//  2. if the block file has more than 7 slots for 4 versions, versions at its
+//     end are copied to free slots at its beginning;
 //  3. the block file is synced;
 //  4. the index file is written and synced, then the directory;
 //  5. the header is written and synced: the checkpoint exists;

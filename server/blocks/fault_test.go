@@ -60,6 +60,7 @@ func TestEveryFault(t *testing.T) {
 	for _, f := range []disk.Fault{
 		{Op: disk.OpOpen}, {Op: disk.OpRemove}, {Op: disk.OpRename}, {Op: disk.OpList}, {Op: disk.OpSyncDir},
 		{Op: disk.OpWrite}, {Op: disk.OpSync}, {Op: disk.OpTruncate}, {Op: disk.OpWrite, Kind: disk.Short},
+		{Op: disk.OpSync, Kind: disk.Lose},
 	} {
 		for hit := true; hit; {
 			f.Nth++

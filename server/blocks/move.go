@@ -64,8 +64,8 @@ func (m *mover) choose(s *Store) (moves []move, done bool) {
 	sp := &s.mu.space
 	if !m.begun {
 		m.begun = true
-		if 2*sp.live >= int(sp.total) {
-			return nil, true
+		if 4*int(sp.total) <= 7*sp.live {
+			return nil, true // so that files stay below twice the live data, their heads and the index included
 		}
 		m.goal, m.cursor = uint32(sp.live+sp.live/2), sp.total
 	}

@@ -21,7 +21,10 @@ type queue struct {
 	bytes int64
 }
 
-func (q *queue) init() { q.head.next, q.head.prev = &q.head, &q.head }
+func (q *queue) init() {
+	q.head.next, q.head.prev = &q.head, &q.head
+	q.bytes = 0
+}
 
 // first returns the resident that came first, nil if there is none.
 func (q *queue) first() *resident { return q.after(&q.head) }

@@ -34,6 +34,10 @@ const (
 	Fail Kind = iota
 	// Short writes the first half of the bytes and returns the error.
 	Short
+	// Lose, of a Sync, returns the error and has what was to be synced lost in
+	// the next crash, whatever is synced later; until then it can be read.
+	// This is what Linux does. A Faulty around a Memory does it.
+	Lose
 	// Flip inverts a bit of what was read, and returns no error.
 	Flip
 	// Stall waits until Release is called and goes on as if nothing had been.
@@ -232,10 +236,14 @@ func (f *faultyFile) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *faultyFile) Sync() error {
-	if err := f.disk.fails(OpSync); err != nil {
-		return err
+	fault, ok := f.disk.next(OpSync)
+	if !ok {
+		return f.File.Sync()
 	}
-	return f.File.Sync()
+	if m, in := f.File.(*memoryFile); in && fault.Kind == Lose {
+		m.lose()
+	}
+	return fault.err()
 }
 
 func (f *faultyFile) Truncate(size int64) error {

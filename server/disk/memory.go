@@ -219,6 +219,13 @@ func (f *memoryFile) Sync() error {
 	return nil
 }
 
+// lose forgets that changes are not durable, so that they never will be.
+func (f *memoryFile) lose() {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	f.disk.mu.pending = slices.DeleteFunc(f.disk.mu.pending, func(c change) bool { return c.file == f.file })
+}
+
 func (f *memoryFile) Size() (int64, error) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

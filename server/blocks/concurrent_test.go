@@ -1,0 +1,163 @@
+package blocks
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/disk"
+)
+
+// dataOf is the data of a version, which can be told from its name.
+func dataOf(block occ.BlockID, from occ.Timestamp) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(block))
+	b = binary.LittleEndian.AppendUint64(b, uint64(from))
+	return bytes.Repeat(b, 1+int(from%6))
+}
+
+// TestConcurrent has one goroutine put and drop versions and begin
+// checkpoints, one make them, one write back, and several read whatever there
+// may be.
+func TestConcurrent(t *testing.T) {
+	const blocks, commits, window, readers = 16, 6000, 40, 3
+	o := tiny
+	o.CacheBytes = 2000
+	s, _, err := Open(disk.NewMemory(), o)
+	must(t, err)
+	var stable atomic.Uint64
+	var work, owner sync.WaitGroup
+	ended := make(chan struct{})
+	running := func() bool {
+		select {
+		case <-ended:
+			return false
+		default:
+			return true
+		}
+	}
+	block := func(at uint64) occ.BlockID { return occ.BlockID(at * 7 % blocks) }
+	owner.Go(func() {
+		for at := uint64(1); at <= commits; at++ {
+			for s.Dirty() > 2*o.DirtyBytes {
+				runtime.Gosched()
+			}
+			s.Put(block(at), occ.Timestamp(at), dataOf(block(at), occ.Timestamp(at)))
+			if at > window {
+				s.Drop(block(at-window), occ.Timestamp(at-window))
+			}
+			stable.Store(at)
+			if at%50 == 0 {
+				if err := s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}); err != nil && !errors.Is(err, ErrBusy) {
+					t.Error(err)
+				}
+			}
+		}
+		close(ended)
+	})
+	for _, step := range []func() (bool, error){s.Step, s.WriteBack} {
+		work.Go(func() {
+			for running() {
+				if _, err := step(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	var exact, gone atomic.Int64
+	for i := range readers {
+		work.Go(func() {
+			for n := uint64(i); running(); n++ {
+				at := stable.Load() - n%(window+10)
+				if at == 0 || at > commits {
+					continue
+				}
+				b, from := block(at), occ.Timestamp(at)
+				data, ok := s.Get(b, from)
+				if !ok {
+					var err error
+					if data, err = s.Read(b, from); errors.Is(err, ErrDropped) {
+						gone.Add(1)
+						continue
+					} else if err != nil {
+						t.Errorf("version (%d, %d): %v", b, from, err)
+						return
+					}
+				}
+				if !bytes.Equal(data, dataOf(b, from)) {
+					t.Errorf("version (%d, %d) is %x", b, from, data)
+					return
+				}
+				exact.Add(1)
+				s.Stats()
+			}
+		})
+	}
+	owner.Wait()
+	work.Wait()
+	for done := false; !done; {
+		done, err = s.Step()
+		must(t, err)
+	}
+	t.Logf("%d reads, %d of dropped versions; %+v", exact.Load(), gone.Load(), s.Stats())
+	if exact.Load() == 0 || s.Stats().Reads == 0 || s.Stats().Checkpoints == 0 {
+		t.Error("nothing came from the disk")
+	}
+	must(t, s.Close())
+}
+
+// TestReadMeetsChange drops a version, and moves one, while it is read.
+func TestReadMeetsChange(t *testing.T) {
+	o := tiny
+	o.CacheBytes = 1
+	for _, dropped := range []bool{true, false} {
+		faulty := disk.NewFaulty(disk.NewMemory())
+		s, _, err := Open(faulty, o)
+		must(t, err)
+		finish := func(at uint64) {
+			must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
+			for done := false; !done; {
+				done, err = s.Step()
+				must(t, err)
+			}
+		}
+		const n = 20
+		for at := occ.Timestamp(1); at <= n; at++ {
+			s.Put(occ.BlockID(at), at, dataOf(occ.BlockID(at), at))
+		}
+		finish(n)
+		faulty.Inject(disk.Fault{Op: disk.OpRead, Nth: faulty.Count(disk.OpRead) + 1, Kind: disk.Stall})
+		type answer struct {
+			data []byte
+			err  error
+		}
+		read := make(chan answer)
+		go func() {
+			data, err := s.Read(n, n)
+			read <- answer{data, err}
+		}()
+		<-faulty.Stalled()
+		for at := occ.Timestamp(1); at < n-1; at++ {
+			s.Drop(occ.BlockID(at), at)
+		}
+		if dropped {
+			s.Drop(n, n)
+		}
+		for range 3 { // the slots become free, versions move, the file is cut
+			finish(n)
+		}
+		if st := s.Stats(); st.Slots > 3 || st.Moved == 0 {
+			t.Errorf("%d slots, %d moved", st.Slots, st.Moved)
+		}
+		faulty.Release()
+		if got := <-read; dropped && !errors.Is(got.err, ErrDropped) || !dropped && !bytes.Equal(got.data, dataOf(n, n)) {
+			t.Errorf("dropped %v: read %x, %v", dropped, got.data, got.err)
+		}
+		must(t, s.Close())
+	}
+}
