@@ -13,7 +13,7 @@ import (
 
 func benchOptions() Options { return Options{Store: testStore, BlockSize: 4096} }
 
-func checkpoint(b *testing.B, s *Store, at uint64) {
+func makeCheckpoint(b *testing.B, s *Store, at uint64) {
 	b.Helper()
 	must(b, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
 	for {
@@ -51,7 +51,7 @@ func BenchmarkGet(b *testing.B) {
 	for i := range occ.BlockID(blocks) {
 		s.Put(i, 1, make([]byte, 4096))
 	}
-	checkpoint(b, s, 1)
+	makeCheckpoint(b, s, 1)
 	i := 0
 	b.ReportAllocs()
 	b.SetBytes(4096)
@@ -77,7 +77,7 @@ func BenchmarkRead(b *testing.B) {
 	for i := range occ.BlockID(blocks) {
 		s.Put(i, 1, data)
 	}
-	checkpoint(b, s, 1)
+	makeCheckpoint(b, s, 1)
 	i := 0
 	b.ReportAllocs()
 	b.SetBytes(4096)
@@ -136,7 +136,7 @@ func BenchmarkOpen(b *testing.B) {
 			fill(s, blocks)
 			must(b, s.blocks.file.Truncate(s.owner.SlotOffset(uint32(blocks)))) // a hole
 			start := time.Now()
-			checkpoint(b, s, uint64(blocks))
+			makeCheckpoint(b, s, uint64(blocks))
 			made := time.Since(start)
 			must(b, s.Close())
 			index := s.Stats().IndexBytes
