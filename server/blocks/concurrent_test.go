@@ -24,7 +24,7 @@ func dataOf(block occ.BlockID, from occ.Timestamp) []byte {
 // checkpoints, one make them, one write back, and several read whatever there
 // may be.
 func TestConcurrent(t *testing.T) {
-	const blocks, commits, window, readers = 16, 6000, 40, 3
+	const blocks, commits, window, readers = 16, 2000, 40, 2
 	o := tiny
 	o.CacheBytes = 2000
 	s, _, err := Open(disk.NewMemory(), o)
@@ -44,7 +44,9 @@ func TestConcurrent(t *testing.T) {
 	owner.Go(func() {
 		for at := uint64(1); at <= commits; at++ {
 			for s.Dirty() > 2*o.DirtyBytes {
-				runtime.Gosched()
+				if _, err := s.WriteBack(); err != nil {
+					t.Error(err)
+				}
 			}
 			s.Put(block(at), occ.Timestamp(at), dataOf(block(at), occ.Timestamp(at)))
 			if at > window {
@@ -62,9 +64,13 @@ func TestConcurrent(t *testing.T) {
 	for _, step := range []func() (bool, error){s.Step, s.WriteBack} {
 		work.Go(func() {
 			for running() {
-				if _, err := step(); err != nil {
+				done, err := step()
+				if err != nil {
 					t.Error(err)
 					return
+				}
+				if done {
+					runtime.Gosched()
 				}
 			}
 		})
