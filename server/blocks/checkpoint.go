@@ -150,10 +150,13 @@ func (s *Store) writeIndex(c *checkpoint) (done bool, err error) {
 	return done, nil
 }
 
+// versionBytes is what a version takes in an index file, about.
+const versionBytes = 10
+
 // walkIndex adds the next versions to the index file.
 func (s *Store) walkIndex(c *checkpoint) (done bool) {
 	s.mu.Lock()
-	c.walk.budget, c.walk.out = maxHold, c.walk.out[:0]
+	c.walk.budget, c.walk.out = min(maxHold, max(1, s.opts.StepBytes/versionBytes)), c.walk.out[:0]
 	s.mu.index.walk(&c.walk)
 	versions, done := c.walk.out, c.walk.done
 	s.mu.Unlock()

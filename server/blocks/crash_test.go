@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/tidemark/tidemark/server/blocks/layout"
 	"github.com/tidemark/tidemark/server/disk"
 )
 
@@ -91,6 +92,97 @@ func TestTwin(t *testing.T) {
 		}
 		if err := w.fork(seed).goOn(w.disk); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestCrashWhileMoving crashes in every operation of checkpoints that move
+// versions, while others are written back to whatever is free.
+func TestCrashWhileMoving(t *testing.T) {
+	load := func(w *world, d disk.Disk) error {
+		if err := w.open(d); err != nil {
+			return err
+		}
+		for range 60 {
+			w.put()
+		}
+		if err := errors.Join(w.begin(), w.finish()); err != nil {
+			return err
+		}
+		w.drop(80)
+		if err := errors.Join(w.begin(), w.finish(), w.begin()); err != nil {
+			return err
+		}
+		for {
+			if done, err := w.step(); done || err != nil {
+				return err
+			}
+			for range 6 {
+				w.put()
+			}
+			for done := w.moved == 0; !done; {
+				var err error
+				if done, err = w.s.WriteBack(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	for n, stopped := 0, true; stopped; n++ {
+		d := disk.NewMemory()
+		d.StopAfter(n)
+		w := newWorld(6, tiny)
+		err := load(w, d)
+		if stopped = errors.Is(err, disk.ErrCrashed); !stopped {
+			must(t, err)
+			if w.moved == 0 {
+				t.Error("nothing was moved")
+			}
+		}
+		for i, keep := range []func(disk.Unsynced) bool{keepAll, keepNone, keepSome(uint64(n)), keepWhole(uint64(n))} {
+			if err := w.fork(uint64(n)).goOn(d.Crash(keep)); err != nil {
+				t.Fatalf("stopped in operation %d, choice %d: %v", n, i, err)
+			}
+		}
+	}
+}
+
+// TestNoWayBack loses the newest header after a crash in which as little as
+// possible survived: once a checkpoint is said to be durable, the one before
+// it cannot be taken for the newest, since the log behind that may be gone.
+func TestNoWayBack(t *testing.T) {
+	spoil := func(w *world, d *disk.Memory) error {
+		crashed := d.Crash(keepNone)
+		f, err := crashed.Open(headerName)
+		must(t, err)
+		_, err = f.WriteAt([]byte("spoilt"), layout.HeaderOffset(w.s.Durable().Checkpoint))
+		must(t, err)
+		_, _, err = Open(crashed, w.opts)
+		return err
+	}
+	var corrupt *CorruptError
+	for n, stopped := 0, true; stopped; n++ {
+		d := disk.NewMemory()
+		w := newWorld(7, tiny)
+		must(t, w.open(d))
+		for range 3 {
+			w.put()
+			must(t, w.begin())
+			must(t, w.finish())
+		}
+		if err := spoil(w, d); !errors.As(err, &corrupt) {
+			t.Fatalf("opened with %v", err)
+		}
+		w.put()
+		must(t, w.begin())
+		d.StopAfter(n)
+		if stopped = errors.Is(w.finish(), disk.ErrCrashed); !stopped {
+			break
+		}
+		d = d.Crash(keepAll)
+		must(t, w.open(d))
+		if err := spoil(w, d); !errors.As(err, &corrupt) {
+			t.Fatalf("stopped in operation %d, opened with %v", n, err)
 		}
 	}
 }

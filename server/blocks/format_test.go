@@ -118,3 +118,16 @@ func TestSlotTwice(t *testing.T) {
 		t.Errorf("opened with %v", err)
 	}
 }
+
+// TestHeaderInTheOtherPlace refuses a header that is not where its number
+// belongs: writing the next one would destroy it.
+func TestHeaderInTheOtherPlace(t *testing.T) {
+	w, img := closedWorld(t, 34)
+	number := w.s.Durable().Checkpoint
+	header := make([]byte, layout.HeaderFileSize)
+	copy(header[layout.HeaderOffset(number+1):], img[headerName][layout.HeaderOffset(number):][:layout.PageSize])
+	var corrupt *CorruptError
+	if _, _, err := Open(img.with(headerName, header).disk(t), w.opts); !errors.As(err, &corrupt) || corrupt.File != headerName {
+		t.Errorf("opened with %v", err)
+	}
+}

@@ -77,7 +77,7 @@ func (s *Store) list() ([]string, error) {
 }
 
 // create makes the files of an empty store, which is there once the header
-// file has its name. It begins with checkpoint 0, which is like any other, so
+// file has its name; takeOver makes that durable. It begins with checkpoint 0, which is like any other, so
 // that the loss of the first header is noticed like that of a later one.
 func (s *Store) create(names []string) error {
 	for _, name := range names {
@@ -106,7 +106,7 @@ func (s *Store) create(names []string) error {
 	if err := s.disk.Rename(newName, headerName); err != nil {
 		return &IOError{Op: "rename", File: newName, Cause: err}
 	}
-	return s.syncDir()
+	return nil
 }
 
 // createFile makes a file with this content, whatever there was.

@@ -190,3 +190,28 @@ func TestSpace(t *testing.T) {
 		must(t, s.Close())
 	}
 }
+
+// TestManyDrops drops more versions during a checkpoint than are settled in
+// one step, and then finds nothing left of them.
+func TestManyDrops(t *testing.T) {
+	s, _, err := Open(disk.NewMemory(), tiny)
+	must(t, err)
+	const n = 3*maxHold + 5
+	for b := range occ.BlockID(n) {
+		s.Put(b, 1, []byte{1})
+	}
+	for at := uint64(1); at <= 3; at++ {
+		must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
+		for b := range occ.BlockID(n) {
+			s.Drop(b, 1)
+		}
+		for done := false; !done; {
+			done, err = s.Step()
+			must(t, err)
+		}
+		st := s.Stats()
+		if st.Versions != 0 || st.LiveSlots != 0 || at == 1 && st.Slots != n || at > 1 && st.Slots != 0 {
+			t.Errorf("after checkpoint %d: %+v", at, st)
+		}
+	}
+}

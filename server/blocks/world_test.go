@@ -347,7 +347,13 @@ func (w *world) goOn(d disk.Disk) error {
 	if checked.LogIndex != w.log || checked.Versions != len(w.live) {
 		return fmt.Errorf("checked %d versions at %d, want %d at %d", checked.Versions, checked.LogIndex, len(w.live), w.log)
 	}
-	return w.open(d)
+	if err := w.open(d); err != nil {
+		return err
+	}
+	if size, err := w.s.blocks.file.Size(); err != nil || size != w.s.Stats().BlockBytes {
+		return fmt.Errorf("the block file has %d bytes, want %d (%v)", size, w.s.Stats().BlockBytes, err)
+	}
+	return nil
 }
 
 // fork is a copy of the world in which things go on differently.
