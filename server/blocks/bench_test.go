@@ -3,6 +3,7 @@ package blocks
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,6 +158,65 @@ func BenchmarkOpen(b *testing.B) {
 			b.ReportMetric(b.Elapsed().Seconds()*1000/float64(b.N)/million, "ms/Mblocks")
 			b.ReportMetric(made.Seconds()*1000/million, "checkpoint-ms/Mblocks")
 			b.ReportMetric(float64(index)/float64(blocks), "file-bytes/block")
+		})
+	}
+}
+
+// BenchmarkPutDuringCheckpoint puts versions while a store of a million blocks
+// makes one checkpoint after another, and reports how long a Put took.
+func BenchmarkPutDuringCheckpoint(b *testing.B) {
+	for _, busy := range []bool{false, true} {
+		b.Run(fmt.Sprintf("checkpoints=%v", busy), func(b *testing.B) {
+			const blocks = 1_000_000
+			s, _, err := Open(disk.OS(b.TempDir()), benchOptions())
+			must(b, err)
+			fill(s, blocks)
+			must(b, s.blocks.file.Truncate(s.owner.SlotOffset(blocks))) // a hole
+			data := make([]byte, 4096)
+			var took []time.Duration
+			at, begun := uint64(blocks), 0
+			ended, stop := make(chan error), make(chan struct{})
+			go func() {
+				for {
+					select {
+					case <-stop:
+						ended <- nil
+						return
+					default:
+					}
+					done, err := s.Step()
+					if err != nil {
+						ended <- err
+						return
+					}
+					if done {
+						runtime.Gosched()
+					}
+				}
+			}()
+			for b.Loop() {
+				at++
+				start := time.Now()
+				if busy && s.Begin(Moment{LogIndex: at - 1, Stable: occ.Timestamp(at - 1)}) == nil {
+					begun++
+				}
+				block := at * 7919 % blocks
+				s.Put(occ.BlockID(block), occ.Timestamp(at), data)
+				s.Drop(occ.BlockID(block), occ.Timestamp(block+1))
+				took = append(took, time.Since(start))
+				for s.Dirty() > 2*DefaultDirtyBytes {
+					_, err := s.WriteBack()
+					must(b, err)
+				}
+			}
+			close(stop)
+			must(b, <-ended)
+			slices.Sort(took)
+			for name, q := range map[string]float64{"p50-us": 0.5, "p99-us": 0.99, "p99.9-us": 0.999, "max-us": 1} {
+				b.ReportMetric(float64(took[int(q*float64(len(took)-1))].Nanoseconds())/1000, name)
+			}
+			b.ReportMetric(float64(begun), "checkpoints")
+			must(b, s.Close())
 		})
 	}
 }

@@ -54,8 +54,9 @@ var phases = [...]func(*Store, *checkpoint) (done bool, err error){
 
 // Begin begins a checkpoint of this moment: every version put so far begins at
 // or below m.Stable, and every version put from now on above it. m.Stable does
-// not decrease. The Store keeps m.State until the checkpoint is done. Begin
-// does no I/O; Step makes the checkpoint.
+// not decrease, nor does m.LogIndex; to break one of these rules is a fault of
+// the program and panics. The Store keeps m.State, which must not change, until
+// the checkpoint is done. Begin does no I/O; Step makes the checkpoint.
 //
 // Errors: ErrBusy, ErrPoisoned, ErrClosed.
 func (s *Store) Begin(m Moment) error {

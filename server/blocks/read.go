@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/tidemark/tidemark/occ"
@@ -47,7 +48,13 @@ func (s *Store) Read(block occ.BlockID, from occ.Timestamp) ([]byte, error) {
 // fetch reads a version from its slot.
 func (s *Store) fetch(r ref, where place) ([]byte, error) {
 	at := s.owner.SlotOffset(where.slot)
-	b := make([]byte, layout.SlotHeader+int(where.size))
+	whole, ok := s.slots.Get().(*[]byte)
+	if !ok {
+		b := make([]byte, s.owner.SlotSize())
+		whole = &b
+	}
+	defer s.slots.Put(whole)
+	b := (*whole)[:layout.SlotHeader+int(where.size)]
 	if _, err := s.blocks.file.ReadAt(b, at); err != nil {
 		return nil, named(r, located(blocksName, at, err))
 	}
@@ -58,7 +65,9 @@ func (s *Store) fetch(r ref, where place) ([]byte, error) {
 	if slot.Block != r.block || slot.From != r.from || len(slot.Data) != int(where.size) {
 		return nil, named(r, &CorruptError{File: blocksName, Offset: at, Reason: "the slot holds another version"})
 	}
-	return slot.Data, nil
+	// Without the slot's header the data of a whole block have a size that
+	// the allocator has, too.
+	return bytes.Clone(slot.Data), nil
 }
 
 // named gives a CorruptError its version.

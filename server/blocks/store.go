@@ -17,6 +17,7 @@ type Store struct {
 	owner  layout.Owner
 	header disk.File
 	blocks output
+	slots  sync.Pool // of *[]byte, each a slot long, for reading
 
 	// stepping is held by whoever writes to the disk. It guards buf, and the
 	// writing half of a checkpoint.
