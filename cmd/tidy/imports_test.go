@@ -34,6 +34,9 @@ var house = []room{
 	{"server/storedir/durable", nil, "files, not transactions"},
 	{"server/storedir", []string{"occ", "server/storedir/durable"}, "a directory holds a store, and does not know what is in it"},
 	{"server/wal", []string{"occ", "server/storedir/durable"}, "the log carries bytes; the disk format must outlive the protocol"},
+	{"server/disk", nil, "a disk has files, not transactions"},
+	{"server/blocks/layout", []string{"occ"}, "the disk format must outlive the protocol"},
+	{"server/blocks", []string{"occ", "server/blocks/layout", "server/disk"}, "it keeps what it is told to keep, and every file it touches is on a Disk"},
 	{"server/core", []string{"occ", "occ/wire", "server/record"}, "inputs in, effects out: whoever carries them out is above it"},
 	{"server/inspect", []string{"occ", "occ/wire", "server/core", "server/record", "server/storedir", "server/storedir/...", "server/wal"}, "it looks at a store that no server uses"},
 	{"server", []string{"occ", "occ/wire", "server/..."}, "a server does not know its clients, and no load"},
@@ -95,6 +98,7 @@ var deciding = []string{
 	"traces/capture/xdr",
 	"traces/capture/rpc",
 	"traces/capture/nfsxdr",
+	"server/blocks/layout",
 }
 
 var impure = map[string]string{

@@ -46,6 +46,9 @@ var limited = []string{
 	"traces/capture/tcp",
 	"traces/capture/rpc",
 	"traces/capture/nfsxdr",
+	"server/blocks",
+	"server/blocks/layout",
+	"server/disk",
 }
 
 // limitName tells by its name that a constant is a limit.
@@ -53,10 +56,11 @@ var limitName = regexp.MustCompile(`^([Mm]ax|Default|default)[A-Z]`)
 
 // noLimits look like limits.
 var noLimits = map[string]string{
-	"server/record.maxVarintLen": "a fact of the encoding",
-	"traces/nfsdump.maxAddress":  "a fact of the notation",
-	"traces/binary.maxEncoded":   "a fact of the encoding",
-	"fsim.defaultGroups":         "a wish, when Mkfs chooses the shape of a volume",
+	"server/record.maxVarintLen":         "a fact of the encoding",
+	"traces/nfsdump.maxAddress":          "a fact of the notation",
+	"traces/binary.maxEncoded":           "a fact of the encoding",
+	"fsim.defaultGroups":                 "a wish, when Mkfs chooses the shape of a volume",
+	"server/blocks/layout.maxVersionLen": "a fact of the encoding",
 }
 
 // elsewhere are the constants of other packages that limits are made of.
@@ -69,6 +73,7 @@ var elsewhere = map[string]constant.Value{
 	"math.MaxInt32":         constant.MakeInt64(math.MaxInt32),
 	"math.MaxInt64":         constant.MakeInt64(math.MaxInt64),
 	"math.MaxUint64":        constant.MakeUint64(math.MaxUint64),
+	"binary.MaxVarintLen32": constant.MakeInt64(5),
 	"binary.MaxVarintLen64": constant.MakeInt64(10),
 }
 
