@@ -120,7 +120,7 @@ func failingLog(t *testing.T, n int) wal.Log {
 	log := NewMockLog(gomock.NewController(t))
 	log.EXPECT().Head().DoAndReturn(real.Head).AnyTimes()
 	log.EXPECT().Fence(gomock.Any()).DoAndReturn(real.Fence)
-	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read)
+	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read).AnyTimes()
 	log.EXPECT().Close().DoAndReturn(real.Close)
 	before := log.EXPECT().Append(gomock.Any()).DoAndReturn(real.Append).Times(n - 1)
 	log.EXPECT().Append(gomock.Any()).After(before).Return(uint64(0), fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk))
