@@ -39,7 +39,7 @@ func (l *script) run(log *wal.Memory, d disk.Disk) error {
 		}
 		c, err := l.connect(s)
 		if err == nil {
-			err = l.steps(c, 25)
+			err = l.eventful(c)
 			c.conn.Close()
 		}
 		st := s.storage.blocks.Stats()
@@ -49,6 +49,23 @@ func (l *script) run(log *wal.Memory, d disk.Disk) error {
 		}
 	}
 	return nil
+}
+
+// eventful takes steps between which the block file grows and has reason to
+// shrink.
+func (l *script) eventful(c *rawClient) error {
+	for range 2 {
+		if err := l.steps(c, 6); err != nil {
+			return err
+		}
+		if err := l.commit(c, l.large()); err != nil {
+			return err
+		}
+	}
+	if err := l.moveHorizon(c); err != nil {
+		return err
+	}
+	return l.steps(c, 8)
 }
 
 // TestCrashEverywhere stops the disk of the blocks in each of its operations,

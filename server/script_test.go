@@ -104,8 +104,6 @@ func (l *script) steps(c *rawClient, n int) error {
 	for range n {
 		var err error
 		switch k := l.rng.IntN(20); {
-		case k == 0:
-			err = l.commit(c, l.large())
 		case k < 3:
 			err = l.lease(c)
 		case k < 6:
