@@ -18,7 +18,7 @@ import (
 func scripted(log *wal.Memory, d disk.Disk) Options {
 	return Options{
 		Log: log.Open(), Store: occ.StoreID{9}, Blocks: d, BlockSize: scriptBlock, CacheBytes: 4 * scriptBlock,
-		CheckpointBytes: 3000, Retention: time.Second, ExternalClock: true,
+		CheckpointBytes: 1500, Retention: time.Second, ExternalClock: true,
 	}
 }
 
@@ -54,8 +54,8 @@ func (l *script) run(log *wal.Memory, d disk.Disk) error {
 // eventful takes steps between which the block file grows and has reason to
 // shrink.
 func (l *script) eventful(c *rawClient) error {
-	for range 2 {
-		if err := l.steps(c, 6); err != nil {
+	for range 3 {
+		if err := l.steps(c, 4); err != nil {
 			return err
 		}
 		if err := l.commit(c, l.large()); err != nil {
