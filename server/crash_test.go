@@ -17,7 +17,7 @@ import (
 // writing, checkpoints, moving and cutting of the block file.
 func scripted(log *wal.Memory, d disk.Disk) Options {
 	return Options{
-		Log: log.Open(), Store: occ.StoreID{9}, Blocks: d, BlockSize: scriptBlock, CacheBytes: 4 * scriptBlock,
+		Log: log.Open(), Store: occ.StoreID{9}, Blocks: d, BlockSize: scriptBlock, CacheBytes: 4 * scriptBlock, dirty: 32 << 10,
 		CheckpointBytes: 1500, Retention: time.Second, ExternalClock: true,
 	}
 }
@@ -73,11 +73,11 @@ func (l *script) eventful(c *rawClient) error {
 // checkpoint, and goes on with what the crash left of what was not synced:
 // all, nothing, or a part.
 func TestCrashEverywhere(t *testing.T) {
-	stride := 3
+	stride := 1
 	if testing.Short() {
 		stride = 15
 	}
-	for i, left := range []struct {
+	for _, left := range []struct {
 		name string
 		kept func(*rand.Rand) bool
 	}{
@@ -87,7 +87,7 @@ func TestCrashEverywhere(t *testing.T) {
 	} {
 		t.Run(left.name, func(t *testing.T) {
 			var moved, checkpoints uint64
-			for n, crashed := i, true; crashed; n += stride {
+			for n, crashed := 0, true; crashed; n += stride {
 				var l *script
 				l, crashed = crashAt(t, n, left.kept)
 				moved, checkpoints = moved+l.moved, checkpoints+l.checkpoints

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +99,7 @@ func openSmall(t *testing.T, dir string) wal.Log {
 // cutOptions are those of a script, but for the log.
 func cutOptions(log wal.Log, d disk.Disk) Options {
 	o := scripted(wal.NewMemory(occ.StoreID{}, 1), d)
-	o.Log, o.BlockSize = log, 1024
+	o.Log = log
 	return o
 }
 
@@ -107,6 +108,7 @@ func (l *script) clone(t testing.TB) *script {
 	other := newScript(t, 1)
 	other.session, other.seq, other.acked, other.stable = l.session, l.seq, l.acked, l.stable
 	other.now, other.horizon, other.pinned = l.now, l.horizon, l.pinned
+	maps.Copy(other.tried, l.tried)
 	other.sent, other.leased = slices.Clone(l.sent), slices.Clone(l.leased)
 	for b, versions := range l.blocks {
 		other.blocks[b] = slices.Clone(versions)

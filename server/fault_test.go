@@ -41,7 +41,7 @@ func withFault(t *testing.T, seed uint64, cause error, spoil func(*disk.Faulty))
 // TestBlockDiskFails fails operations of the disk, one in each run: the server
 // stops and says why, and has lost nothing when the disk works again.
 func TestBlockDiskFails(t *testing.T) {
-	stride := 6
+	stride := 1
 	if testing.Short() {
 		stride = 20
 	}
@@ -84,7 +84,7 @@ func TestFailureIsTold(t *testing.T) {
 	}
 	a := pipe(t, s).hello(occ.SessionID{})
 	f.Inject(disk.Fault{Op: disk.OpSync, Nth: f.Count(disk.OpSync) + 1, Err: syscall.EIO})
-	a.send(a.commit(nil, write(1, strings.Repeat("x", 2000))))
+	a.send(a.commit(nil, write(1, strings.Repeat("x", 900)), write(9, strings.Repeat("x", 900))))
 	a.ended()
 	<-s.Done()
 	const want = "the server stops: the block store failed: the block store stopped writing after an error: sync blocks: input/output error"
@@ -100,18 +100,18 @@ func TestFailureIsTold(t *testing.T) {
 func TestStalledSync(t *testing.T) {
 	f := disk.NewFaulty(disk.NewMemory())
 	opts := scripted(wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit), f)
-	opts.PendingBytes = 1 << 20
+	opts.PendingBytes = 32 << 10
 	s := running(t, opts)
 	t.Cleanup(f.Release)
 	a, b := pipe(t, s).hello(occ.SessionID{}), pipe(t, s).hello(occ.SessionID{})
 	f.Inject(disk.Fault{Op: disk.OpSync, Nth: f.Count(disk.OpSync) + 1, Kind: disk.Stall})
-	a.committed(nil, write(1, strings.Repeat("x", 2000)))
+	a.committed(nil, write(1, strings.Repeat("x", 900)), write(9, strings.Repeat("x", 900)))
 	<-f.Stalled()
 	for i := range 10 {
 		a.committed(nil, write(2, fmt.Sprint("version ", i)))
 	}
 	l := newScript(t, 1)
-	for range 2 { // 2.3 MiB, of which 2 MiB may wait
+	for range 2 { // 85 KiB, of which 64 may wait
 		a.committed(nil, l.large().Writes...)
 	}
 	waits := a.commit(nil, l.large().Writes...)
@@ -119,7 +119,7 @@ func TestStalledSync(t *testing.T) {
 	a.settled()
 	b.reads(2, 11, "version 9")
 	b.send(b.commit(nil, write(3, "refused")))
-	if e := expect[*wire.Error](b); e.Code != wire.CodeBusy || e.Limit != 1<<20 {
+	if e := expect[*wire.Error](b); e.Code != wire.CodeBusy || e.Limit != 32<<10 {
 		t.Fatalf("%+v", e)
 	}
 	f.Release()
@@ -150,7 +150,7 @@ func TestDamagedBlock(t *testing.T) {
 	a.send(&wire.Read{Req: a.next(), Items: []wire.ReadItem{{Block: 8, At: occ.Latest}, {Block: 7, At: occ.Latest}}})
 	damaged := func() {
 		t.Helper()
-		const want = "block store is damaged: blocks, offset 36920, block 7 from 2: checksum mismatch"
+		const want = "block store is damaged: blocks, offset 5176, block 7 from 2: checksum mismatch"
 		if e := expect[*wire.Error](a); e.Req != a.req || e.Code != wire.CodeDamaged || e.Text != want {
 			t.Fatalf("%+v", e)
 		}

@@ -13,10 +13,9 @@ import (
 )
 
 const (
-	scriptBlock = 32 << 10 // block size
-	scriptIDs   = 14       // blocks that are written again and again
-	largeIDs    = 36       // blocks of the large commit: more than may wait in memory
-	pinName     = "kept"
+	scriptBlock = 1 << 10 // block size
+	scriptIDs   = 14      // blocks that are written again and again
+	largeIDs    = 36      // blocks of the large commit: more than may wait in memory
 )
 
 // script is a client whose requests are chosen by a seed, and what it knows.
@@ -33,8 +32,9 @@ type script struct {
 	stable  occ.Timestamp             // the newest that it was told
 	leased  []*wire.LeaseReply
 	now     time.Duration
-	horizon occ.Timestamp // that of the store is no newer
-	pinned  occ.Timestamp
+	horizon occ.Timestamp          // that of the store is no newer
+	pinned  occ.Timestamp          // was acknowledged
+	tried   map[occ.Timestamp]bool // to be pinned
 
 	moved, checkpoints uint64 // figures of the servers, for tests that want them to do much
 }
@@ -45,7 +45,7 @@ type version struct {
 }
 
 func newScript(t testing.TB, seed uint64) *script {
-	return &script{t: t, rng: rand.New(rand.NewPCG(seed, 7)), blocks: make(map[occ.BlockID][]version)}
+	return &script{t: t, rng: rand.New(rand.NewPCG(seed, 7)), blocks: make(map[occ.BlockID][]version), tried: make(map[occ.Timestamp]bool)}
 }
 
 // ask sends requests and returns the first answer.
@@ -258,7 +258,8 @@ func (l *script) moveHorizon(c *rawClient) error {
 }
 
 func (l *script) pin(c *rawClient) error {
-	m, err := ask(c, &wire.Pin{Req: c.next(), Name: pinName, At: l.stable})
+	l.tried[l.stable] = true
+	m, err := ask(c, &wire.Pin{Req: c.next(), Name: fmt.Sprint("at ", l.stable), At: l.stable})
 	if err == nil {
 		l.pinned = m.(*wire.PinReply).At
 	}
@@ -348,7 +349,7 @@ func (l *script) right(it wire.ReadItem, r wire.ReadResult) error {
 	case r.Status == wire.StatusGone && it.At != l.pinned && it.At < r.Horizon && r.Horizon <= l.horizon:
 		return nil
 	case r.Status == wire.StatusCurrent && to == 0, r.Status == wire.StatusClosed && r.To == to,
-		r.Status == wire.StatusClosed && it.At == l.pinned && r.To == it.At+1 && to <= l.horizon: // see Versions.Lookup
+		r.Status == wire.StatusClosed && l.tried[it.At] && r.To == it.At+1 && to <= l.horizon: // see Versions.Lookup
 		if r.From == v.from && bytes.Equal(r.Data, bytes.TrimRight(v.data, "\x00")) {
 			return nil
 		}
