@@ -113,8 +113,8 @@ func (l *script) steps(c *rawClient, n int) error {
 		default:
 			var batch []*wire.Commit
 			used := make(map[occ.BlockID]bool)
-			for range 1 + l.rng.IntN(3) {
-				batch = append(batch, l.small(used))
+			for n := 1 + l.rng.IntN(3); len(batch) < n; {
+				batch = append(batch, l.small(used, n == 1))
 			}
 			err = l.commit(c, batch...)
 		}
@@ -125,8 +125,10 @@ func (l *script) steps(c *rawClient, n int) error {
 	return nil
 }
 
-// small is a commit of a few blocks, none of which is in used.
-func (l *script) small(used map[occ.BlockID]bool) *wire.Commit {
+// small is a commit of a few blocks, none of which is in used. It changes parts
+// of blocks only if it is sent alone: when their data cannot be read it is
+// refused, and those behind it are not.
+func (l *script) small(used map[occ.BlockID]bool, alone bool) *wire.Commit {
 	m := &wire.Commit{}
 	for range 1 + l.rng.IntN(3) {
 		b := occ.BlockID(1 + l.rng.IntN(scriptIDs))
@@ -136,7 +138,7 @@ func (l *script) small(used map[occ.BlockID]bool) *wire.Commit {
 		used[b] = true
 		old := l.at(b, occ.Open)
 		data := l.bytes(l.rng.IntN(300))
-		if old.from == 0 || l.rng.IntN(2) == 0 {
+		if old.from == 0 || !alone || l.rng.IntN(2) == 0 {
 			m.Writes = append(m.Writes, occ.Write{Block: b, Data: data})
 			continue
 		}
