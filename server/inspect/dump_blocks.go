@@ -113,7 +113,7 @@ func (d *dump) version(b *blockdir.Dir, file string, v layout.Version) error {
 		return err
 	}
 	if damage != nil {
-		return d.line("damage   file=%s block=%d from=%d slot=%d offset=%d: %s", file, v.Block, v.From, v.Slot, damage.Offset, damage.Reason)
+		return d.line("damage   file=%s block=%d from=%d slot=%d offset=%d: %s", filepath.Base(damage.File), v.Block, v.From, v.Slot, damage.Offset, damage.Reason)
 	}
 	return d.line("version  file=%s block=%d from=%d bytes=%d slot=%d offset=%d crc=%08x",
 		file, v.Block, v.From, v.Size, v.Slot, b.Owner.SlotOffset(v.Slot), crc32.Checksum(data, castagnoli))

@@ -79,8 +79,10 @@ type Dir struct {
 	// files.
 	BlocksBytes, IndexBytes int64
 	// BlocksPage says what is wrong with the first page of the block file, or
-	// that there is no such file.
+	// that there is no such file. Foreign says that it is somebody else's: it
+	// has no data of this store.
 	BlocksPage *Damage
+	Foreign    bool
 	// Unfinished says that there is a header file that was not finished.
 	Unfinished bool
 
@@ -236,7 +238,7 @@ func (d *Dir) readBlocksPage() error {
 	}
 	owner, err := layout.DecodeBlocksPage(page[:n])
 	if err == nil && !d.owns(owner) {
-		err = foreign(owner)
+		d.Foreign, err = true, foreign(owner)
 	}
 	if err != nil {
 		d.BlocksPage, err = located(d.BlocksPath(), 0, err)

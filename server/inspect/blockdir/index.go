@@ -78,9 +78,9 @@ func openSized(path string) (*os.File, int64, error) {
 }
 
 // Guess makes up the header of a checkpoint from its index file: everything
-// but LogIndex and Stable, which stand in the header alone. Stable is the
-// highest there can be. If the file is whole, ReadIndex finds it so. ok is
-// false if it cannot be whole.
+// but LogIndex, Stable and Slots, which stand in the header alone; the last two
+// are the highest there can be. If the file is whole, ReadIndex finds it so. ok
+// is false if it cannot be whole.
 func (d *Dir) Guess(checkpoint uint64) (h layout.Header, ok bool, err error) {
 	f, size, err := openSized(d.IndexPath(checkpoint))
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *Dir) Guess(checkpoint uint64) (h layout.Header, ok bool, err error) {
 		return h, false, nil
 	}
 	h = layout.Header{
-		Owner: d.Owner, Checkpoint: checkpoint, Stable: occ.Open, IndexBytes: uint64(size), Slots: d.Slots(),
+		Owner: d.Owner, Checkpoint: checkpoint, Stable: occ.Open, IndexBytes: uint64(size), Slots: layout.MaxSlots,
 	}
 	buf, end := make([]byte, readBuffer), make([]byte, layout.IndexEnd)
 	for {

@@ -30,8 +30,8 @@ func (d *Dir) Read(v layout.Version) ([]byte, *Damage, error) {
 	}
 	at := d.Owner.SlotOffset(v.Slot)
 	hurt := &Damage{File: d.BlocksPath(), Offset: at, Block: v.Block, From: v.From}
-	if d.blocks == nil {
-		hurt.Reason = "the file is missing"
+	if d.blocks == nil || d.Foreign {
+		hurt.Reason = d.BlocksPage.Reason
 		return nil, hurt, nil
 	}
 	b := d.buf[:layout.SlotHeader+int(v.Size)]
@@ -60,7 +60,7 @@ func (d *Dir) Read(v layout.Version) ([]byte, *Damage, error) {
 // valid until whole returns. Errors are of whole and damaged, and of the
 // operating system.
 func (d *Dir) Scan(whole func(layout.Slot) error, damaged func(*Damage) error) error {
-	if d.blocks == nil || d.Owner == (layout.Owner{}) {
+	if d.blocks == nil || d.Foreign || d.Owner == (layout.Owner{}) {
 		return nil
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(d.blocks, layout.PageSize, math.MaxInt64-layout.PageSize), readBuffer)
