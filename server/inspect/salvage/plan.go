@@ -66,6 +66,7 @@ func usable(at occ.Timestamp) bool { return at > 0 && at < occ.Open }
 type scanner struct {
 	*salvage
 	next    uint64 // the entry that should follow, 0 if any may
+	last    uint64 // the last entry
 	pending *wal.Damage
 	live    map[occ.SessionID]bool
 }
@@ -132,6 +133,9 @@ func (s *scanner) missing(index uint64) error {
 		if p.Torn {
 			l.Reason += " (nobody was told of it, if a crash has left it)"
 		}
+	} else if index == 0 && s.base.kind == fromHeader && s.last < s.base.header.LogIndex {
+		l.File = s.in.LogDir()
+		l.Reason = fmt.Sprintf("the log ends with entry %d, before the checkpoint", s.last)
 	} else if index == 0 || s.next == 0 {
 		return nil
 	}
@@ -162,6 +166,7 @@ func (s *scanner) entry(e wal.Entry) error {
 	if s.next > 0 || s.base.kind == fromIndex {
 		s.next = max(s.next, e.Index+1)
 	}
+	s.last = e.Index
 	s.plan.bytes += e.Bytes
 	s.plan.epoch = max(s.plan.epoch, e.Epoch)
 	for _, r := range group.Records {

@@ -60,17 +60,19 @@ func (s *salvage) findBase() error {
 			return err
 		}
 	}
-	if s.dir.Headers == nil {
-		if err := s.lose(Loss{Kind: Base, File: s.dir.HeaderPath(), Reason: "the file is missing"}); err != nil {
-			return err
+	spoilt := Loss{Kind: Base, File: s.dir.HeaderPath(), Reason: "the file is missing"}
+	for _, h := range headers {
+		if h.Empty {
+			spoilt.Reason = "no header was ever written"
 		}
 	}
 	for _, h := range headers {
 		if h.Damage != nil {
-			if err := s.lose(Loss{Kind: Base, File: h.Damage.File, Offset: h.Damage.Offset, Reason: h.Damage.Reason}); err != nil {
-				return err
-			}
+			spoilt.Offset, spoilt.Reason = h.Damage.Offset, h.Damage.Reason
 		}
+	}
+	if err := s.lose(spoilt); err != nil {
+		return err
 	}
 	for _, n := range s.dir.Indexes {
 		if named[n] {
