@@ -176,6 +176,7 @@ func TestAnyDamage(t *testing.T) {
 	}
 	for name, w := range worlds(t, 2) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			for n := range rounds {
 				dir := w.clone(t)
 				what := ""

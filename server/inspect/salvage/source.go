@@ -60,18 +60,7 @@ func (s *salvage) findBase() error {
 			return err
 		}
 	}
-	spoilt := Loss{Kind: Base, File: s.dir.HeaderPath(), Reason: "the file is missing"}
-	for _, h := range headers {
-		if h.Empty {
-			spoilt.Reason = "no header was ever written"
-		}
-	}
-	for _, h := range headers {
-		if h.Damage != nil {
-			spoilt.Offset, spoilt.Reason = h.Damage.Offset, h.Damage.Reason
-		}
-	}
-	if err := s.lose(spoilt); err != nil {
+	if err := s.loseHeader(len(named) > 0); err != nil {
 		return err
 	}
 	for _, n := range s.dir.Indexes {
@@ -87,6 +76,27 @@ func (s *salvage) findBase() error {
 		}
 	}
 	return nil
+}
+
+// loseHeader says what is wrong with the header file, if something is. That a
+// slot is empty is no damage beside a whole one.
+func (s *salvage) loseHeader(whole bool) error {
+	l := Loss{Kind: Base, File: s.dir.HeaderPath()}
+	switch {
+	case s.dir.Headers == nil:
+		l.Reason = "the file is missing"
+	case !whole:
+		l.Reason = "no header was ever written"
+	}
+	for _, h := range s.dir.Headers {
+		if h.Damage != nil {
+			l.Offset, l.Reason = h.Damage.Offset, h.Damage.Reason
+		}
+	}
+	if l.Reason == "" {
+		return nil
+	}
+	return s.lose(l)
 }
 
 // try makes a checkpoint the base, if its index file is whole.

@@ -180,6 +180,7 @@ func TestDamage(t *testing.T) {
 			want{inspect.StoreFile, "store file is missing", fromHeader, true, true, 0, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := w.clone(t)
 			c.do(t, dir)
 			s, found := verdict(t, dir)
