@@ -28,8 +28,11 @@ const (
 	Slot Kind = "slot"
 	// Snapshot: the pinned timestamp First under Name.
 	Snapshot Kind = "snapshot"
-	// Base: the newest checkpoint, or what should say which it is.
-	Base Kind = "checkpoint"
+	// Checkpoint: one that a header or the name of an index file tells of.
+	Checkpoint Kind = "checkpoint"
+	// Header: what says which checkpoint is the newest. An index file can do
+	// without it.
+	Header Kind = "header"
 	// StoreFile: what the store file said, but for what other files repeat.
 	StoreFile Kind = "store_file"
 )
@@ -70,8 +73,10 @@ func (l Loss) String() string {
 		b.WriteString("lost a slot, of any block or none")
 	case Snapshot:
 		fmt.Fprintf(&b, "lost snapshot %q of timestamp %d", l.Name, l.First)
-	case Base:
+	case Checkpoint:
 		b.WriteString("lost checkpoint")
+	case Header:
+		b.WriteString("lost header of a checkpoint")
 	case StoreFile:
 		b.WriteString("lost store file")
 	}

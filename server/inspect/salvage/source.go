@@ -81,7 +81,7 @@ func (s *salvage) findBase() error {
 // loseHeader says what is wrong with the header file, if something is. That a
 // slot is empty is no damage beside a whole one.
 func (s *salvage) loseHeader(whole bool) error {
-	l := Loss{Kind: Base, File: s.dir.HeaderPath()}
+	l := Loss{Kind: Header, File: s.dir.HeaderPath()}
 	switch {
 	case s.dir.Headers == nil:
 		l.Reason = "the file is missing"
@@ -128,7 +128,7 @@ func (s *salvage) try(kind string, h layout.Header) (ok bool, err error) {
 		}
 	}
 	if damage != nil {
-		return false, s.lose(Loss{Kind: Base, File: damage.File, Offset: damage.Offset, Reason: damage.Reason})
+		return false, s.lose(Loss{Kind: Checkpoint, File: damage.File, Offset: damage.Offset, Reason: damage.Reason})
 	}
 	h.Stable = decoded.Stable
 	s.base = base{kind: kind, header: h, state: *decoded}
