@@ -29,8 +29,8 @@ type storeCheckCmd struct {
 // Help is the second part of the command's help text.
 func (*storeCheckCmd) Help() string {
 	return offlineHelp + "Every record is read as a server reads it when it starts, and all data of the newest checkpoint besides. A torn tail is what a crash leaves of a " +
-		"write that nobody was told of: the next start cuts it off. Everything else is corruption, with which no server " +
-		"starts. The exit code is 0 for a store that is clean or has a torn tail, and 1 for one that is damaged."
+		"write that nobody was told of: the next start cuts it off. Everything else is corruption: if it is of the data of " +
+		"a version, a server refuses to read that, if it is of anything else, no server starts. The exit code is 0 for a store that is clean or has a torn tail, and 1 for one that is damaged."
 }
 
 func (c *storeCheckCmd) Run(env *environment) error {

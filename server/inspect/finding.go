@@ -37,8 +37,9 @@ const (
 type Finding struct {
 	Kind Kind `json:"kind"`
 	// Torn says that this is what a crash leaves of a write that nobody was
-	// told of: the next start cuts it off. Everything else is corruption, with
-	// which no server starts.
+	// told of: the next start cuts it off. Everything else is corruption:
+	// with that of a Slot a server refuses to read the version, with any other
+	// it does not start.
 	Torn bool   `json:"torn"`
 	File string `json:"file"` // its path
 	// Offset and Bytes say where in the file, 0 and 0 for all of it. Bytes is

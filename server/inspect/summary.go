@@ -19,7 +19,8 @@ const (
 	Clean Verdict = "clean"
 	// Torn: a server starts and cuts off the torn end of the log.
 	Torn Verdict = "torn tail"
-	// Damaged: no server starts.
+	// Damaged: no server starts, or, if all that is damaged are the data of
+	// versions, one starts and refuses to read them.
 	Damaged Verdict = "damaged"
 )
 
@@ -176,6 +177,10 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	case Torn:
 		row("verdict", "torn tail: a server starts, and cuts off %s", plural(uint64(s.TornBytes), "byte", "bytes"))
 	case Damaged:
+		if c := s.Checkpoint; c != nil && c.Damaged == uint64(s.Places) {
+			row("verdict", "damaged at %s: a server starts, and cannot read %s", plural(c.Damaged, "place", "places"), plural(c.Damaged, "version", "versions"))
+			break
+		}
 		row("verdict", "damaged at %s: no server starts", plural(uint64(s.Places), "place", "places"))
 	}
 	t.Flush() // into memory

@@ -38,5 +38,5 @@
 // the block never had. So every block holds data that it had once, or zeros and
 // is listed.
 //
-// Memory: about 35 bytes for a block, and 50 for one that is lost.
+// Memory: some 50 MiB, 35 bytes for a block, and 50 for one that is lost.
 package salvage

@@ -4,9 +4,16 @@ import (
 	"bytes"
 
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/blocks/layout"
 	"github.com/tidemark/tidemark/server/inspect/blockdir"
+)
+
+const (
+	// dirtyBytes is how much data waits to be written to the new store.
+	dirtyBytes = 16 << 20
+	// cacheBytes is how much of it stays in memory, for ranges of a block that
+	// the log has behind it.
+	cacheBytes = 8 << 20
 )
 
 // put gives a block a newer version in the new store. It copies the data.
@@ -21,7 +28,7 @@ func (s *salvage) put(b occ.BlockID, from occ.Timestamp, data []byte) error {
 	s.held.Collect(b)
 	s.Bytes += uint64(len(data))
 	s.Stable = max(s.Stable, from)
-	for done := s.out.Dirty() <= blocks.DefaultDirtyBytes; !done; {
+	for done := s.out.Dirty() <= dirtyBytes; !done; {
 		var err error
 		if done, err = s.out.WriteBack(); err != nil {
 			return err

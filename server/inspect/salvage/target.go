@@ -66,7 +66,9 @@ func (s *salvage) create(to string) (err error) {
 	if err := os.Mkdir(path, dirPerm); err != nil {
 		return err
 	}
-	s.out, _, err = blocks.Open(disk.OS(path), blocks.Options{Store: s.owner.Store, BlockSize: s.owner.BlockSize})
+	s.out, _, err = blocks.Open(disk.OS(path), blocks.Options{
+		Store: s.owner.Store, BlockSize: s.owner.BlockSize, DirtyBytes: dirtyBytes, CacheBytes: cacheBytes,
+	})
 	return err
 }
 

@@ -217,6 +217,11 @@ func TestSlot(t *testing.T) {
 	if len(found) != 1 || s.Verdict != inspect.Damaged || s.Checkpoint.Damaged != 1 {
 		t.Fatalf("%+v, %v", s, found)
 	}
+	var text strings.Builder
+	s.WriteTo(&text)
+	if !strings.Contains(text.String(), "damaged at 1 place: a server starts, and cannot read 1 version\n") {
+		t.Error(&text)
+	}
 	f := found[0]
 	if f.Kind != inspect.Slot || f.Block != v.Block || f.From != v.From || f.Offset < offset || f.Offset >= offset+layout.SlotHeader || filepath.Base(f.File) != "blocks" {
 		t.Errorf("%+v, not of %+v at %d", f, v, offset)
