@@ -268,3 +268,24 @@ func TestUnfinished(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryStep stops a checkpoint behind each of its steps: it is no damage,
+// and a salvage finds everything.
+func TestEveryStep(t *testing.T) {
+	for steps := range 11 {
+		w := newWorld(t, 8, true)
+		w.run(12)
+		w.checkpoint(1e6)
+		w.run(12)
+		w.checkpoint(steps)
+		w.close()
+		if s, found := verdict(t, w.path); s.Verdict != inspect.Clean || len(found) > 0 {
+			t.Errorf("%d steps: %+v, %v", steps, s, found)
+		}
+		for _, o := range []Options{{}, {Beyond: true}} {
+			if r := salvaged(t, w, w.clone(t), o); r == nil || !r.Consistent || r.Stable != w.stable || len(r.losses) != 1 {
+				t.Errorf("%d steps: %+v, %v", steps, r.Summary, r.losses)
+			}
+		}
+	}
+}
