@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	storeName = "tidemark.store"
-	lockName  = "tidemark.lock"
-	logName   = "log"
+	storeName  = "tidemark.store"
+	lockName   = "tidemark.lock"
+	logName    = "log"
+	blocksName = "blocks"
 
 	filePerm = 0o640
 	dirPerm  = 0o750
