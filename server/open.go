@@ -8,15 +8,26 @@ import (
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
+	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
 	"github.com/tidemark/tidemark/server/wal"
 )
 
+var (
+	// ErrNoCheckpoint: the log begins behind the first entry, and there is no
+	// checkpoint that holds what came before.
+	ErrNoCheckpoint = errors.New("the checkpoint is missing")
+	// ErrLogShort: the checkpoint holds more than the log ever did.
+	ErrLogShort = errors.New("the end of the log is missing")
+)
+
 // Open opens a store, or creates it, rebuilds its state from the log and
 // starts to serve it to whoever connects. Errors are of packages storedir
-// (locked, foreign, damaged directory) and wal (damaged log), a
+// (locked, foreign, damaged directory), blocks (damaged block store) and wal
+// (damaged log), ErrNoCheckpoint, ErrLogShort, a *core.RestoreError, a
 // *core.ReplayError, a *record.DecodeError, an *OptionsError or of the
 // operating system, wrapped. The caller must call Shutdown.
 func Open(opts Options) (*Server, error) {
@@ -39,6 +50,8 @@ func Open(opts Options) (*Server, error) {
 type storage struct {
 	dir       *storedir.Dir // nil without a directory
 	log       wal.Log
+	blocks    *blocks.Store  // nil for a store in memory
+	loaded    *blocks.Loaded // its checkpoint, until it is recovered; nil if there is none
 	store     occ.StoreID
 	epoch     uint64 // of this server
 	blockSize int
@@ -54,7 +67,23 @@ func openStorage(opts Options) (*storage, error) {
 		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
 	}
 	st.epoch = st.log.Head().Epoch + 1
+	if opts.Blocks != nil {
+		if err := st.openBlocks(opts, opts.Blocks); err != nil {
+			return nil, errors.Join(err, st.close())
+		}
+	}
 	return st, nil
+}
+
+// openBlocks opens the block store on d.
+func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
+	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
+		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(),
+	})
+	if err != nil {
+		return fmt.Errorf("open the block store: %w", err)
+	}
+	return nil
 }
 
 // openDir locks the directory and opens its log under a new epoch.
@@ -68,7 +97,14 @@ func openDir(opts Options) (*storage, error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	st := &storage{dir: dir, log: log, store: dir.StoreID(), blockSize: dir.BlockSize()}
-	if st.epoch, err = dir.NextEpoch(); err != nil {
+	blocksDir, err := dir.BlocksDir()
+	if err == nil {
+		err = st.openBlocks(opts, disk.OS(blocksDir))
+	}
+	if err == nil {
+		st.epoch, err = dir.NextEpoch()
+	}
+	if err != nil {
 		return nil, errors.Join(err, st.close())
 	}
 	opts.Logger.Info("opened store", "dir", opts.Dir, "store", st.store, "epoch", st.epoch, "log", fmt.Sprintf("%+v", report))
@@ -77,6 +113,9 @@ func openDir(opts Options) (*storage, error) {
 
 func (st *storage) close() error {
 	err := st.log.Close()
+	if st.blocks != nil {
+		err = errors.Join(err, st.blocks.Close())
+	}
 	if st.dir != nil {
 		err = errors.Join(err, st.dir.Close())
 	}
@@ -99,32 +138,75 @@ func start(opts Options, st *storage) (*Server, error) {
 	return s, nil
 }
 
-// recover replays the log. Only values come out of it: nobody is connected.
+// recover rebuilds the state: from the newest checkpoint, if there is one, and
+// from the log behind it. Only values come out of it: nobody is connected.
 func (s *Server) recover() error {
 	begun := time.Now()
-	err := s.storage.log.Read(0, func(index uint64, payload []byte) error {
+	first, err := s.restore()
+	if err != nil {
+		return err
+	}
+	next := first
+	err = s.storage.log.Read(first, func(index uint64, payload []byte) error {
+		if next == 0 && index != 1 {
+			return fmt.Errorf("recover: %w: the log begins with entry %d", ErrNoCheckpoint, index)
+		}
+		next = index + 1
 		group, err := record.Decode(payload)
 		if err == nil {
 			err = s.core.Recover(group.Records)
 		}
+		if err == nil {
+			err = s.keepRecovered()
+		}
 		if err != nil {
 			return fmt.Errorf("recover: log entry %d: %w", index, err)
 		}
-		for _, e := range s.core.Take() {
-			switch e := e.(type) {
-			case core.Put:
-				s.values.put(e)
-			case core.Drop:
-				s.values.drop(core.Ref(e))
-			}
-		}
+		s.checkpoints.applied = index
+		s.checkpoints.logged += int64(len(payload))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	s.opts.Logger.Info("recovered", "stable", s.core.Stable(), "horizon", s.core.Horizon(), "took", time.Since(begun))
+	s.opts.Logger.Info("recovered", "stable", s.core.Stable(), "horizon", s.core.Horizon(), "log_entries", next-first, "took", time.Since(begun))
 	return nil
+}
+
+// restore takes over the checkpoint that was loaded and returns the index of
+// the first log entry behind it; 0 if there is no checkpoint.
+func (s *Server) restore() (first uint64, err error) {
+	loaded := s.storage.loaded
+	if loaded == nil {
+		return 0, nil
+	}
+	s.storage.loaded = nil
+	if head := s.storage.log.Head().Index; head < loaded.LogIndex {
+		return 0, fmt.Errorf("recover: %w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, head, loaded.LogIndex)
+	}
+	if err := s.core.Restore(loaded.State, loaded.Versions); err != nil {
+		return 0, fmt.Errorf("recover the checkpoint at log entry %d: %w", loaded.LogIndex, err)
+	}
+	s.checkpoints.applied = loaded.LogIndex
+	return loaded.LogIndex + 1, s.keepRecovered()
+}
+
+// keepRecovered carries out what a step of the recovery said about values.
+func (s *Server) keepRecovered() error {
+	for _, e := range s.core.Take() {
+		switch e := e.(type) {
+		case core.Put:
+			if err := s.values.put(e); err != nil {
+				return err
+			}
+		case core.Drop:
+			s.values.drop(core.Ref(e))
+		}
+	}
+	if s.storage.blocks == nil {
+		return nil
+	}
+	return s.writeBack(nil)
 }
 
 func newSession() (id occ.SessionID) {

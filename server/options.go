@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
+	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/storedir"
 	"github.com/tidemark/tidemark/server/wal"
 )
@@ -21,6 +24,8 @@ const (
 	DefaultWriteTimeout  = 30 * time.Second
 	DefaultQueueBytes    = 32 << 20
 	DefaultQueueMessages = 1 << 16
+
+	DefaultCheckpointBytes = 64 << 20
 )
 
 // Options of a server. The zero value is a store in memory that works.
@@ -34,9 +39,28 @@ type Options struct {
 	// Retention is how long superseded versions stay readable; 0 means
 	// core.DefaultRetention.
 	Retention time.Duration
-	// MemoryBytes bounds the data of all versions; a commit beyond it is
-	// refused. 0 means core.DefaultMemoryBytes.
+	// MemoryBytes bounds the data of all versions of a store in memory; a
+	// commit beyond it is refused. 0 means core.DefaultMemoryBytes.
 	MemoryBytes int64
+	// CacheBytes bounds the data that a store on disk keeps in memory of what
+	// is on disk; 0 means blocks.DefaultCacheBytes. What waits to be written
+	// comes on top, as much again, but at least 1 MiB and at most
+	// blocks.DefaultDirtyBytes; commits wait while it is twice that.
+	CacheBytes int64
+	// PendingBytes bounds the commits that wait for the log; one beyond it is
+	// refused with CodeBusy. 0 means core.DefaultPendingBytes.
+	PendingBytes int64
+	// StoreBytes bounds the data of all versions of a store on disk; a commit
+	// beyond it is refused. 0 means that only the disk bounds it.
+	StoreBytes int64
+	// CheckpointBytes is how much the log grows between two checkpoints,
+	// about; it bounds what a start has to replay. 0 means
+	// DefaultCheckpointBytes.
+	CheckpointBytes int64
+	// CommitDelay is how long a commit may wait for others to share its write
+	// of the log, when nothing is being written anyway. 0, the default, is
+	// best unless a write is far slower than the wait.
+	CommitDelay time.Duration
 	// IndexBytes bounds the memory of the index of versions; a commit beyond
 	// it is refused. 0 means core.DefaultIndexBytes.
 	IndexBytes int64
@@ -72,6 +96,9 @@ type Options struct {
 	// the server closes it. Store is the id of its store.
 	Log   wal.Log
 	Store occ.StoreID
+	// Blocks, if set beside Log, is the disk of its block store, which is then
+	// not in memory.
+	Blocks disk.Disk
 	// Logger gets what an operator wants to know; nil means none of it.
 	Logger *slog.Logger
 }
@@ -90,6 +117,7 @@ func (o Options) withDefaults() Options {
 	o.Connections = cmp.Or(o.Connections, DefaultConnections)
 	o.QueueBytes = cmp.Or(o.QueueBytes, DefaultQueueBytes)
 	o.QueueMessages = cmp.Or(o.QueueMessages, DefaultQueueMessages)
+	o.CheckpointBytes = cmp.Or(o.CheckpointBytes, DefaultCheckpointBytes)
 	o.Handshake = cmp.Or(o.Handshake, DefaultHandshake)
 	o.ReadTimeout = cmp.Or(o.ReadTimeout, DefaultReadTimeout)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, DefaultWriteTimeout)
@@ -113,6 +141,11 @@ func (o Options) validate() error {
 		{"BlockSize", o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize, fmt.Sprintf("is not between 0 and %d", storedir.MaxBlockSize)},
 		{"Retention", o.Retention < 0, "is negative"},
 		{"MemoryBytes", o.MemoryBytes < 0, "is negative"},
+		{"CacheBytes", o.CacheBytes < 0, "is negative"},
+		{"StoreBytes", o.StoreBytes < 0, "is negative"},
+		{"CheckpointBytes", o.CheckpointBytes < 0, "is negative"},
+		{"PendingBytes", o.PendingBytes < 0, "is negative"},
+		{"CommitDelay", o.CommitDelay < 0, "is negative"},
 		{"IndexBytes", o.IndexBytes < 0, "is negative"},
 		{"Heartbeat", o.Heartbeat < 0, "is negative"},
 		{"Connections", o.Connections < 0, "is negative"},
@@ -133,6 +166,16 @@ func (o Options) validate() error {
 
 func (o Options) frameBytes() uint64 { return cmp.Or(o.Limits.FrameBytes, wire.MaxFrame) }
 
+// dirtyBytes is how much may wait in memory to be written to the block file
+// before it is written early.
+func (o Options) dirtyBytes() int64 {
+	cache := cmp.Or(o.CacheBytes, blocks.DefaultCacheBytes)
+	return min(max(cache, minDirty), blocks.DefaultDirtyBytes)
+}
+
+// minDirty is the least of that.
+const minDirty = 1 << 20
+
 // checkBlock checks the block size of the opened store against what is sent.
 func (o Options) checkBlock(blockSize int) error {
 	if uint64(blockSize)+minFrame > o.frameBytes() {
@@ -144,13 +187,18 @@ func (o Options) checkBlock(blockSize int) error {
 	return nil
 }
 
-func (o Options) core(store occ.StoreID, epoch uint64, blockSize int) core.Config {
+func (o Options) core(st *storage) core.Config {
+	room := o.MemoryBytes
+	if st.blocks != nil {
+		room = cmp.Or(o.StoreBytes, math.MaxInt64)
+	}
 	return core.Config{
-		Store:         store,
-		Epoch:         epoch,
-		BlockSize:     uint64(blockSize),
+		Store:         st.store,
+		Epoch:         st.epoch,
+		BlockSize:     uint64(st.blockSize),
 		Retention:     o.Retention,
-		MemoryBytes:   o.MemoryBytes,
+		MemoryBytes:   room,
+		PendingBytes:  o.PendingBytes,
 		IndexBytes:    o.IndexBytes,
 		Limits:        o.Limits,
 		ReplyBytes:    uint64(o.QueueBytes),

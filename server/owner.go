@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/core"
-	"github.com/tidemark/tidemark/server/record"
 )
 
 // slowTick bounds the time between two moments at which the core is told the
@@ -42,21 +40,34 @@ func (s *Server) enter() bool {
 // what the core has decided, and gives the core up. Messages for the
 // connection own, which may be nil, are left to the caller to send.
 func (s *Server) leave(own *conn) {
-	s.core.Flush()
+	if s.opts.CommitDelay == 0 || s.finishing {
+		s.core.Flush()
+	} else if s.core.Forming() && !s.delayed {
+		s.delayed = true
+		time.AfterFunc(s.opts.CommitDelay, s.closeGroup)
+	}
+	s.leaveAsItIs(own)
+}
+
+// leaveAsItIs is leave, but for the group that forms.
+func (s *Server) leaveAsItIs(own *conn) {
 	s.carryOut(own)
-	if s.finishing && s.core.Idle() {
+	switch {
+	case s.cause != nil:
+		s.stopFor(s.cause)
+	case s.finishing && s.core.Idle():
 		s.end()
 	}
 	s.owner.Unlock()
 }
 
-// end is the last thing that an owner does.
-func (s *Server) end() {
-	s.ended = true
-	s.beginStop()
-	s.dropConns()
-	close(s.appends)
-	close(s.done)
+// closeGroup closes the group that has formed for Options.CommitDelay.
+func (s *Server) closeGroup() {
+	if s.enter() {
+		s.delayed = false
+		s.core.Flush()
+		s.leaveAsItIs(nil)
+	}
 }
 
 // keepTime tells the core the time, and of the end.
@@ -68,6 +79,9 @@ func (s *Server) keepTime() {
 		case <-ticker.C:
 			if s.enter() {
 				s.core.Tick(s.clock())
+				if s.storage.blocks != nil && wasteful(s.storage.blocks.Stats()) {
+					s.wakeKeeper()
+				}
 				s.leave(nil)
 			}
 		case <-stop:
@@ -100,6 +114,7 @@ func (s *Server) opened(c *conn) bool {
 // received hands messages of a connection to the core; false if the server
 // has ended.
 func (s *Server) received(c *conn, messages []wire.Message) bool {
+	s.warm(messages)
 	if !s.enter() {
 		return false
 	}
@@ -160,7 +175,7 @@ func (s *Server) carryOut(own *conn) {
 		}
 		clear(s.dirty)
 		s.dirty = s.dirty[:0]
-		if more {
+		if more && s.opts.CommitDelay == 0 {
 			s.core.Flush()
 		}
 	}
@@ -181,15 +196,13 @@ func (s *Server) do(e core.Effect) {
 	case core.Append:
 		s.appends <- e.Records // there is room: at most one is under way
 	case core.Put:
-		s.values.put(e)
+		if err := s.values.put(e); err != nil && s.cause == nil {
+			s.cause = err
+		}
 	case core.Drop:
 		s.values.drop(core.Ref(e))
 	case core.Load:
-		data := make([][]byte, len(e.Refs))
-		for i, r := range e.Refs {
-			data[i] = s.values.get(r)
-		}
-		s.core.Loaded(e.ID, data)
+		s.load(e)
 	}
 }
 
@@ -199,7 +212,7 @@ func (s *Server) send(e core.Send) {
 		return
 	}
 	if status, ok := e.Message.(*wire.StatusReply); ok {
-		status.Values = append(status.Values, usage()...)
+		status.Values = append(append(status.Values, usage()...), s.storage.usage()...)
 	}
 	if len(c.outgoing) == 0 {
 		s.dirty = append(s.dirty, c)
@@ -220,47 +233,4 @@ func (s *Server) overflow(c *conn) {
 func (s *Server) forget(c *conn) {
 	c.dropped = true
 	delete(s.conns, c.id)
-}
-
-// dropConns closes all connections once what is queued for them is sent.
-func (s *Server) dropConns() {
-	for _, c := range s.conns {
-		c.queue.close()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.mu.open {
-		c.queue.close() // also those that the core has not met yet
-	}
-}
-
-// writeLog is the log writer: it makes one group at a time durable.
-func (s *Server) writeLog() {
-	var buf []byte
-	for records := range s.appends {
-		buf = record.Append(buf[:0], record.Group{Records: records})
-		_, err := s.storage.log.Append(buf)
-		if cap(buf) > record.MaxGroupBytes+record.GroupOverhead {
-			buf = nil
-		}
-		s.durable(err)
-	}
-}
-
-// durable tells the core what became of the group under way. If the log
-// failed, the server ends: whatever is not durable stays unseen, and nothing
-// is acknowledged any more.
-func (s *Server) durable(err error) {
-	if !s.enter() {
-		return
-	}
-	if err == nil {
-		s.core.Durable()
-		s.leave(nil)
-		return
-	}
-	s.err = fmt.Errorf("the commit log failed, the server stops: %w", err)
-	s.opts.Logger.Error("commit log failed", "error", err)
-	s.end()
-	s.owner.Unlock()
 }

@@ -28,19 +28,23 @@ type Server struct {
 	storage *storage
 	begun   time.Time // the zero of the core's clock
 
+	loads   *loadQueue
 	appends chan []record.Record // the group to be made durable; at most one
 	stop    chan struct{}        // closed by Shutdown
 	done    chan struct{}        // closed by the last owner
 
 	owner sync.Mutex // whoever holds it is the owner of what follows
 
-	core      *core.Core
-	values    values
-	conns     map[core.ConnID]*conn
-	dirty     []*conn // with outgoing messages
-	finishing bool    // ends when nothing is under way
-	ended     bool
-	err       error // why it ended, nil for an orderly stop; read after done
+	core        *core.Core
+	values      values
+	checkpoints checkpoints
+	conns       map[core.ConnID]*conn
+	dirty       []*conn // with outgoing messages
+	delayed     bool    // the group that forms waits for Options.CommitDelay
+	cause       error   // why the server is to end, once effects are carried out
+	finishing   bool    // ends when nothing is under way
+	ended       bool
+	err         error // why it ended, nil for an orderly stop; read after done
 
 	goroutines sync.WaitGroup // all but Serve
 	closing    sync.Once
@@ -63,9 +67,14 @@ func newServer(opts Options, st *storage) *Server {
 		appends: make(chan []record.Record, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
-		core:    core.New(opts.core(st.store, st.epoch, st.blockSize)),
+		loads:   newLoadQueue(),
+		core:    core.New(opts.core(st)),
 		values:  make(memoryValues),
 		conns:   make(map[core.ConnID]*conn),
+	}
+	if st.blocks != nil {
+		s.values = diskValues{st.blocks}
+		s.checkpoints.due, s.checkpoints.room = make(chan struct{}, 1), make(chan struct{}, 1)
 	}
 	s.mu.open = make(map[*conn]struct{})
 	return s
@@ -74,6 +83,12 @@ func newServer(opts Options, st *storage) *Server {
 func (s *Server) start() {
 	s.goroutines.Go(s.writeLog)
 	s.goroutines.Go(s.keepTime)
+	if s.storage.blocks != nil {
+		s.goroutines.Go(s.keepBlocks)
+		for range loaders {
+			s.goroutines.Go(s.loadFromDisk)
+		}
+	}
 	if s.enter() {
 		s.core.Start(s.clock())
 		s.leave(nil)
@@ -180,8 +195,8 @@ func (s *Server) Err() error {
 }
 
 // Shutdown stops the server in an orderly way: it accepts nothing new, waits
-// until what was validated is durable and answered, closes the connections and
-// releases the store. When ctx ends first, connections are closed without
+// until what was validated is durable and answered, closes the connections,
+// makes a checkpoint and releases the store. When ctx ends first, connections are closed without
 // waiting for what is queued to be sent. Shutdown returns when every goroutine
 // has ended; only the first call stops, all wait. It must also be called after
 // a failure, to release the store.
@@ -200,7 +215,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		s.abortConns()
 		<-ended
 	}
-	s.closing.Do(func() { s.closeErr = s.storage.close() })
+	s.closing.Do(func() { s.closeErr = errors.Join(s.lastCheckpoint(ctx), s.storage.close()) })
 	return errors.Join(err, s.closeErr)
 }
 

@@ -47,3 +47,23 @@ func highWater(status string) uint64 {
 	}
 	return kilobytes * 1024
 }
+
+// usage returns the figures of the block store, if there is one.
+func (st *storage) usage() []wire.Counter {
+	if st.blocks == nil {
+		return nil
+	}
+	b := st.blocks.Stats()
+	return []wire.Counter{
+		{Name: "block_file_bytes", Value: uint64(b.BlockBytes)},
+		{Name: "block_slots", Value: uint64(b.Slots)},
+		{Name: "block_slots_live", Value: uint64(b.LiveSlots)},
+		{Name: "block_slots_free", Value: uint64(b.FreeSlots)},
+		{Name: "block_index_memory_bytes", Value: uint64(b.MemoryBytes)},
+		{Name: "cache_bytes", Value: uint64(b.CacheBytes)},
+		{Name: "cache_hits", Value: b.CacheHits},
+		{Name: "cache_misses", Value: b.CacheMisses},
+		{Name: "checkpoints", Value: b.Checkpoints},
+		{Name: "dirty_bytes", Value: uint64(b.DirtyBytes)},
+	}
+}

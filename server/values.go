@@ -1,20 +1,56 @@
 package server
 
-import "github.com/tidemark/tidemark/server/core"
+import (
+	"fmt"
+
+	"github.com/tidemark/tidemark/server/blocks"
+	"github.com/tidemark/tidemark/server/core"
+)
 
 // values keeps the data of versions. Data is immutable; whoever gets it must
-// not change it. Only the owner calls it.
+// not change it. The owner alone puts and drops.
 type values interface {
-	// put carries out a Put: the data of its base, if it has one, is there.
-	put(core.Put)
+	// put carries out a Put. It reads the base of ranges from disk if that is
+	// not in memory, which warm has made rare, and fails if it cannot.
+	put(core.Put) error
 	drop(core.Ref)
-	// get returns the data of a version, nil if it has none or was dropped.
-	get(core.Ref) []byte
+	// get returns the data of a version if it is in memory.
+	get(core.Ref) (data []byte, inMemory bool)
+	// read returns the data of a version, from disk if need be. Any goroutine
+	// may call it; the owner should not.
+	read(core.Ref) ([]byte, error)
 }
 
 // memoryValues keeps everything in memory; core.Config.MemoryBytes bounds it.
 type memoryValues map[core.Ref][]byte
 
-func (m memoryValues) put(p core.Put)        { m[p.Ref()] = p.Value(m.get) }
-func (m memoryValues) drop(r core.Ref)       { delete(m, r) }
-func (m memoryValues) get(r core.Ref) []byte { return m[r] }
+func (m memoryValues) put(p core.Put) error {
+	m[p.Ref()] = p.Value(func(r core.Ref) []byte { return m[r] })
+	return nil
+}
+
+func (m memoryValues) drop(r core.Ref)                 { delete(m, r) }
+func (m memoryValues) get(r core.Ref) ([]byte, bool)   { return m[r], true }
+func (m memoryValues) read(r core.Ref) ([]byte, error) { return m[r], nil }
+
+// diskValues keeps them in a block store.
+type diskValues struct{ store *blocks.Store }
+
+func (d diskValues) put(p core.Put) error {
+	var failed error
+	data := p.Value(func(r core.Ref) []byte {
+		data, err := d.store.Read(r.Block, r.From)
+		if err != nil {
+			failed = fmt.Errorf("reading block %d of timestamp %d, to change it: %w", r.Block, r.From, err)
+		}
+		return data
+	})
+	if failed == nil {
+		d.store.Put(p.Block, p.From, data)
+	}
+	return failed
+}
+
+func (d diskValues) drop(r core.Ref)                 { d.store.Drop(r.Block, r.From) }
+func (d diskValues) get(r core.Ref) ([]byte, bool)   { return d.store.Get(r.Block, r.From) }
+func (d diskValues) read(r core.Ref) ([]byte, error) { return d.store.Read(r.Block, r.From) }

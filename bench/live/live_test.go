@@ -187,7 +187,7 @@ func TestStoreTooSmall(t *testing.T) {
 				t.Fatal(err)
 			}
 			o := serve()
-			o.ServerFlags = []string{"--memory=4"}
+			o.ServerFlags = []string{"--max-size=4"}
 			_, err = live.Run(t.Context(), l, exp.Setting{}, o)
 			var aborted *client.AbortError
 			if !errors.As(err, &aborted) || aborted.Reason != occ.AbortRefused || !strings.Contains(err.Error(), c.want) {

@@ -76,7 +76,10 @@ func (c *Core) decide(cn *conn, m *wire.Commit) {
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)
+	bytes := pendingBytes(m.Writes)
+	c.pending += bytes
 	c.enqueue(step{
+		bytes: bytes,
 		record: &record.Commit{
 			At:      c.versions.Assign(m.Writes),
 			Session: s.id,
@@ -88,6 +91,14 @@ func (c *Core) decide(cn *conn, m *wire.Commit) {
 		outcome: o,
 		session: s,
 	})
+}
+
+// pendingBytes is what a write set counts against Config.PendingBytes.
+func pendingBytes(writes []occ.Write) (n int64) {
+	for _, w := range writes {
+		n += int64(commitBytes(w))
+	}
+	return n
 }
 
 // conflict tells the sender which blocks changed: at once if all that changed
@@ -136,6 +147,9 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	total += uint64(len(m.Reads)) * commitEntryBytes
 	if total > l.CommitBytes {
 		return tooLarge(m.Req, total, l.CommitBytes, "commit")
+	}
+	if after := c.pending + int64(total); c.pending > 0 && after > c.cfg.PendingBytes {
+		return busy(m.Req, uint64(after), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
 	}
 	if after := c.values.bytes + c.cost(m.Writes); after > c.cfg.MemoryBytes {
 		return wire.Error{

@@ -16,6 +16,8 @@ const (
 	DefaultMemoryBytes = 1 << 30
 	DefaultIndexBytes  = 1 << 30
 	DefaultHeartbeat   = 10 * time.Second
+
+	DefaultPendingBytes = 64 << 20
 )
 
 // Fixed limits, besides those that Welcome publishes.
@@ -60,6 +62,9 @@ type Config struct {
 	// occ.OldVersionBytes for each superseded version. A commit beyond it is
 	// refused.
 	IndexBytes int64
+	// PendingBytes bounds the commits that wait for the log or are on their
+	// way to it, encoded. A commit beyond it is refused with CodeBusy.
+	PendingBytes int64
 	// Limits are published in Welcome and enforced; a field that is zero
 	// means that of wire.DefaultLimits. New lowers those that would not fit
 	// the frame size, the log or the retention.
@@ -85,6 +90,7 @@ func (c Config) withDefaults() Config {
 	c.Retention = cmp.Or(c.Retention, DefaultRetention)
 	c.MemoryBytes = cmp.Or(c.MemoryBytes, DefaultMemoryBytes)
 	c.IndexBytes = cmp.Or(c.IndexBytes, DefaultIndexBytes)
+	c.PendingBytes = cmp.Or(c.PendingBytes, DefaultPendingBytes)
 	c.Heartbeat = cmp.Or(c.Heartbeat, DefaultHeartbeat)
 	l, d := &c.Limits, wire.DefaultLimits()
 	l.FrameBytes = cmp.Or(l.FrameBytes, d.FrameBytes)

@@ -35,6 +35,7 @@ type Core struct {
 	conflicts []*outcome // conflicts with transactions that are not yet applied
 	fair      fairness
 
+	pending int64           // bytes of the commits in queue
 	queue   []step          // what waits for the log, oldest first
 	flight  int             // how many of queue are in the group under way
 	records []record.Record // of the group under way

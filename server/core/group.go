@@ -13,6 +13,7 @@ import (
 type step struct {
 	record  record.Record
 	outcome *outcome // of a commit
+	bytes   int64    // of a commit: what it counts against Config.PendingBytes
 	session *session // of a session or its end, or a commit
 	conn    *conn    // of a hello or lease
 	req     uint64
@@ -28,6 +29,9 @@ func (c *Core) enqueueLease(cn *conn, m *wire.Lease) {
 	})
 	c.nextID += occ.BlockID(m.Count)
 }
+
+// Forming reports whether a group has formed that Flush would close.
+func (c *Core) Forming() bool { return c.flight == 0 && len(c.queue) > 0 }
 
 // Flush closes the forming group, if there is one and none is under way. A
 // group is at most record.MaxGroupBytes, or one record.
@@ -56,6 +60,9 @@ func (c *Core) Flush() {
 func (c *Core) Durable() {
 	n := c.flight
 	c.flight = 0
+	for _, s := range c.queue[:n] {
+		c.pending -= s.bytes
+	}
 	clear(c.records)
 	c.apply(c.queue[:n])
 	rest := copy(c.queue, c.queue[n:])

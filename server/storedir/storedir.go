@@ -178,6 +178,16 @@ func (d *Dir) NextEpoch() (uint64, error) {
 // LogDir returns the directory of the commit log. It may not exist yet.
 func (d *Dir) LogDir() string { return filepath.Join(d.path, logName) }
 
+// BlocksDir returns the directory of the block store, which it creates
+// durably if it is missing, as in a store of an older version.
+func (d *Dir) BlocksDir() (string, error) {
+	path := filepath.Join(d.path, blocksName)
+	if err := makeDir(path); err != nil {
+		return "", &Error{Dir: d.path, Cause: err}
+	}
+	return path, nil
+}
+
 // Close releases the lock.
 func (d *Dir) Close() error {
 	d.mu.Lock()

@@ -1,0 +1,152 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/tidemark/tidemark/server/blocks"
+)
+
+// minCheckpoint is how much log there must be behind the last checkpoint for
+// another one to be made only so that the block file can shrink.
+const minCheckpoint = 1 << 10
+
+// checkpoints is what decides when the next checkpoint is due. The owner's
+// alone.
+type checkpoints struct {
+	applied uint64 // log index of the last group that was applied
+	logged  int64  // bytes of the log since the last checkpoint was begun
+	due     chan struct{}
+	room    chan struct{} // told when something was written back
+}
+
+// grew notes that the log grew by a group that was applied.
+func (s *Server) grew(index uint64, bytes int) {
+	c := &s.checkpoints
+	c.applied, c.logged = index, c.logged+int64(bytes)
+	if st := s.storage.blocks; st != nil && (c.logged >= s.opts.CheckpointBytes || st.Dirty() > s.opts.dirtyBytes()) {
+		s.wakeKeeper()
+	}
+}
+
+func (s *Server) wakeKeeper() {
+	select {
+	case s.checkpoints.due <- struct{}{}:
+	default:
+	}
+}
+
+// wasteful reports whether so much of the block file waits for a checkpoint to
+// be free that one is worth making.
+func wasteful(st blocks.Stats) bool {
+	return st.Slots-st.FreeSlots-st.LiveSlots > st.LiveSlots/2+1024 || st.Slots > 2*(st.LiveSlots+1024)
+}
+
+// keepBlocks writes what was put to disk, and makes checkpoints, until the
+// server ends. Each step is short and holds no lock that a commit waits for.
+func (s *Server) keepBlocks() {
+	for {
+		select {
+		case <-s.checkpoints.due:
+		case <-s.done:
+			return
+		}
+		if err := s.keep(); err != nil {
+			s.fail(fmt.Errorf("the block store failed, the server stops: %w", err))
+			return
+		}
+	}
+}
+
+// keep does what is due.
+func (s *Server) keep() error {
+	st := s.storage.blocks
+	if err := s.writeBack(s.done); err != nil {
+		return err
+	}
+	if !s.enter() {
+		return nil
+	}
+	c := &s.checkpoints
+	due := c.logged >= s.opts.CheckpointBytes || c.logged >= minCheckpoint && wasteful(st.Stats())
+	if !due {
+		s.leave(nil)
+		return nil
+	}
+	err := s.beginCheckpoint()
+	s.leave(nil)
+	if err != nil {
+		return err
+	}
+	return s.finishCheckpoint(s.done)
+}
+
+// beginCheckpoint begins a checkpoint of this moment. The caller is the owner.
+func (s *Server) beginCheckpoint() error {
+	c := &s.checkpoints
+	c.logged = 0
+	return s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable(), State: s.core.State()})
+}
+
+// finishCheckpoint takes the steps of the checkpoint that was begun, if one was,
+// and then lets go of the log before it. If until is closed meanwhile, the
+// checkpoint is left as it is: the one before counts.
+func (s *Server) finishCheckpoint(until <-chan struct{}) error {
+	st, begun := s.storage.blocks, time.Now()
+	before := st.Durable().Checkpoint
+	for done := false; !done && !closed(until); {
+		var err error
+		if done, err = st.Step(); err != nil {
+			return err
+		}
+		if err := s.writeBack(until); err != nil { // commits go on meanwhile
+			return err
+		}
+	}
+	d := st.Durable()
+	if d.Checkpoint == before {
+		return nil
+	}
+	s.opts.Logger.Info("checkpoint", "number", d.Checkpoint, "stable", d.Stable, "log_index", d.LogIndex, "took", time.Since(begun))
+	return s.storage.log.Trim(d.LogIndex)
+}
+
+// writeBack writes early what waits in memory, if that is much.
+func (s *Server) writeBack(until <-chan struct{}) error {
+	for done := false; !done && !closed(until); {
+		var err error
+		if done, err = s.storage.blocks.WriteBack(); err != nil {
+			return err
+		}
+		select {
+		case s.checkpoints.room <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// lastCheckpoint is made when everything has ended in good order, so that the
+// next start is fast.
+func (s *Server) lastCheckpoint(ctx context.Context) error {
+	if s.storage.blocks == nil || s.err != nil {
+		return nil
+	}
+	if err := s.finishCheckpoint(ctx.Done()); err != nil || s.checkpoints.logged == 0 || ctx.Err() != nil {
+		return err
+	}
+	if err := s.beginCheckpoint(); err != nil {
+		return err
+	}
+	return s.finishCheckpoint(ctx.Done())
+}
