@@ -51,7 +51,8 @@ func (j *job) begin(ctx context.Context, at occ.Timestamp) error {
 }
 
 // run writes the backup. All blocks are read at its timestamp, so it does not
-// matter when.
+// matter when. If another server takes the place of the one that pinned it, of
+// a restored store, the DB answers nothing more.
 func (j *job) run(ctx context.Context, w io.Writer) (Result, error) {
 	var err error
 	if j.w, err = backup.NewWriter(w, j.h); err != nil {
@@ -66,14 +67,6 @@ func (j *job) run(ctx context.Context, w io.Writer) (Result, error) {
 			return Result{}, err
 		}
 		first, last = c.Next, c.Last
-	}
-	// The server may have been replaced, by one of a restored store; then the
-	// list may be of that.
-	if err := j.db.Ping(ctx); err != nil {
-		return Result{}, err
-	}
-	if j.db.Store() != j.h.Store || j.db.Epoch()>>32 != j.h.Generation() {
-		return Result{}, client.ErrStoreChanged
 	}
 	sum, err := j.w.Close()
 	return Result{Header: j.h, Summary: sum}, err

@@ -4,11 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,101 +15,6 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/wal"
 )
-
-const patience = 60 * time.Second
-
-// rig is a server with an external clock, and a client of it.
-type rig struct {
-	*testing.T
-	ctx     context.Context
-	backend *switching
-	db      *client.DB
-	clock   time.Duration
-}
-
-// switching is a backend whose server can be replaced.
-type switching struct{ srv atomic.Pointer[server.Server] }
-
-func (s *switching) ServeConn(c net.Conn) error { return s.srv.Load().ServeConn(c) }
-
-func newRig(t *testing.T) *rig {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	r := &rig{T: t, ctx: ctx, backend: new(switching)}
-	r.open(server.Options{BlockSize: 512, ExternalClock: true})
-	var err error
-	if r.db, err = client.Local(r.backend, client.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.db.Close() })
-	return r
-}
-
-// open starts a server in place of the one before.
-func (r *rig) open(o server.Options) *server.Server {
-	r.Helper()
-	srv, err := server.Open(o)
-	if err != nil {
-		r.Fatal(err)
-	}
-	r.backend.srv.Store(srv)
-	r.Cleanup(func() { srv.Shutdown(context.Background()) })
-	return srv
-}
-
-func (r *rig) check(err error) {
-	r.Helper()
-	if err != nil {
-		r.Fatal(err)
-	}
-}
-
-// write writes blocks in one transaction.
-func (r *rig) write(text string, blocks ...occ.BlockID) {
-	r.Helper()
-	r.check(r.db.Update(r.ctx, func(tx *client.Tx) error {
-		for _, b := range blocks {
-			if err := tx.Write(b, []byte(text)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-}
-
-// pins returns what is pinned.
-func (r *rig) pins() []client.Pin {
-	r.Helper()
-	list, err := r.db.Pins(r.ctx)
-	r.check(err)
-	return list.Pins
-}
-
-func (r *rig) lease(n uint64) {
-	r.Helper()
-	_, err := r.db.CreateRange(r.ctx, n)
-	r.check(err)
-}
-
-// records are those of a backup, as text.
-func records(t *testing.T, b []byte) string {
-	t.Helper()
-	in, err := backup.NewReader(bytes.NewReader(b), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	for {
-		r, err := in.Next()
-		if errors.Is(err, io.EOF) {
-			return text.String()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&text, " %d%s", r.Block, r.Data)
-	}
-}
 
 func TestFullAndIncremental(t *testing.T) {
 	r := newRig(t)
@@ -197,15 +98,16 @@ func (r *rig) another() *client.DB {
 	return db
 }
 
-// hooked calls do in the middle of the data, once.
+// hooked calls do once: in the middle of the data, or with the header.
 type hooked struct {
 	bytes.Buffer
+	header bool
 	writes int
 	do     func()
 }
 
 func (h *hooked) Write(b []byte) (int, error) {
-	if h.writes++; h.writes == 2 {
+	if h.writes++; h.writes == 2 && !h.header || h.writes == 1 && h.header {
 		h.do()
 	}
 	return h.Buffer.Write(b)
@@ -269,32 +171,38 @@ func TestLeaseLost(t *testing.T) {
 	}
 }
 
-// A server that is replaced by one of a restored store gives no backup of both.
+// A server that is replaced by one of a restored store gives no backup of both,
+// even if there is nothing to be read there.
 func TestStoreGoesBackMeanwhile(t *testing.T) {
-	for name, epoch := range map[string]uint64{"the server is restarted": 1, "the store is restored": 1 << 32} {
-		r := newRig(t)
-		r.write(strings.Repeat("a", 500), many()...)
-		log := wal.NewMemory(r.db.Store(), 1<<30)
-		w := &hooked{}
-		w.do = func() {
-			before := r.backend.srv.Load()
-			l := log.Open()
-			_, err := l.Fence(epoch)
-			r.check(err)
-			_, err = l.Append(record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: epoch}}}))
-			r.check(err)
-			r.open(server.Options{BlockSize: 512, Log: log.Open(), Store: r.db.Store()})
-			other := r.another()
-			for range 3 { // it has got further already
-				r.check(other.Update(r.ctx, func(tx *client.Tx) error { return tx.Write(1, []byte("x")) }))
+	for _, since := range []occ.Timestamp{0, 1} {
+		for name, epoch := range map[string]uint64{"the server is restarted": 1, "the store is restored": 1 << 32} {
+			r := newRig(t)
+			r.write(strings.Repeat("a", 500), many()...)
+			w := &hooked{header: since > 0, do: func() { r.replace(epoch) }}
+			_, err := Backup(r.ctx, r.another(), w, Options{Since: since})
+			if changed := errors.Is(err, client.ErrStoreChanged); changed != (epoch > 1) || err != nil && !changed {
+				t.Errorf("%s, since %d: %v", name, since, err)
 			}
-			r.check(before.Shutdown(r.ctx))
-		}
-		_, err := Backup(r.ctx, r.another(), w, Options{})
-		if changed := errors.Is(err, client.ErrStoreChanged); changed != (epoch > 1) {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// replace has another server take the place of the one before, of a store with
+// the same id, above an epoch.
+func (r *rig) replace(epoch uint64) {
+	before := r.backend.srv.Load()
+	memory := wal.NewMemory(r.db.Store(), 1<<30)
+	log := memory.Open()
+	_, err := log.Fence(epoch)
+	r.check(err)
+	_, err = log.Append(record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: epoch}}}))
+	r.check(err)
+	r.open(server.Options{BlockSize: 512, Log: memory.Open(), Store: r.db.Store()})
+	other := r.another()
+	for range 3 { // it has got further already
+		r.check(other.Update(r.ctx, func(tx *client.Tx) error { return tx.Write(1, []byte("x")) }))
+	}
+	r.check(before.Shutdown(r.ctx))
 }
 
 func TestInterrupted(t *testing.T) {

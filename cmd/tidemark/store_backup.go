@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/dustin/go-humanize"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/tidemark/tidemark/backup/take"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 // backupPerm is the mode of a backup's file: it holds all that the store does.
@@ -68,6 +72,9 @@ func (c *storeBackupCmd) Run(env *environment) error {
 	if c.Output == "-" && isTerminal(env.stdout) {
 		return usage("a backup is not for a terminal: name a file with -o, or redirect standard output")
 	}
+	// A reader that goes away is an error like any other, after which the
+	// timestamp is let go.
+	signal.Ignore(syscall.SIGPIPE)
 	return c.with(env, func(ctx context.Context, db *client.DB) error {
 		out, err := newOutput(c.Output, env.stdout)
 		if err != nil {
@@ -91,6 +98,9 @@ func (c *storeBackupCmd) Run(env *environment) error {
 		p.clear()
 		if err == nil {
 			err = out.close()
+		}
+		if err == nil && c.Output != "-" {
+			err = durable.SyncDir(filepath.Dir(c.Output))
 		}
 		if err != nil {
 			return err
