@@ -69,6 +69,7 @@ var house = []room{
 	{"bench/sim", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp", "server/core", "server/record"}, "the simulated server is the core alone: no socket, no disk"},
 	{"bench/live", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp"}, "the server is a process of its own"},
 	{"bench/chaos", []string{"occ", "occ/...", "client", "client/..."}, "the server is a process of its own, and the clients do nothing but count"},
+	{"bench/storage", nil, "measurements alone"},
 	{"bench", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench/...", "server/core", "server/record"}, "commands are above it"},
 	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/...", "backup", "backup/..."}, "commands are imported by nobody"},
 	{"cmd/tracecheck", []string{"traces", "traces/..."}, "commands are imported by nobody"},
