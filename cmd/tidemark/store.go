@@ -11,12 +11,17 @@ import (
 )
 
 type storeCmd struct {
-	Check storeCheckCmd `cmd:"" help:"Say whether a server would start, and name every damaged place."`
-	Dump  storeDumpCmd  `cmd:"" help:"Print what the store file and the commit log say."`
+	Check    storeCheckCmd   `cmd:"" help:"Say whether a server would start, and name every damaged place."`
+	Dump     storeDumpCmd    `cmd:"" help:"Print what the store file and the commit log say."`
+	Snapshot snapshotCmd     `cmd:"" help:"Keep timestamps of a running server readable, under names."`
+	Backup   storeBackupCmd  `cmd:"" help:"Write a backup of what a running server has."`
+	Restore  storeRestoreCmd `cmd:"" help:"Make a data directory of backups."`
 }
 
 // Help is the second part of the command's help text.
-func (*storeCmd) Help() string { return offlineHelp }
+func (*storeCmd) Help() string {
+	return "check and dump read a data directory that no server uses; snapshot and backup ask a server that runs."
+}
 
 const offlineHelp = "It reads a data directory that no server uses, and changes nothing there. "
 

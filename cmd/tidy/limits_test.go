@@ -49,6 +49,9 @@ var limited = []string{
 	"server/blocks",
 	"server/blocks/layout",
 	"server/disk",
+	"backup",
+	"backup/take",
+	"backup/restore",
 }
 
 // limitName tells by its name that a constant is a limit.
