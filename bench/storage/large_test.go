@@ -18,7 +18,7 @@ import (
 // TestLargeStore fills a store, reads and commits when it is full, starts the
 // server again, in good order and after a kill, and checks what it finds.
 func TestLargeStore(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "1GiB")
+	t.Setenv("GOMEMLIMIT", "900MiB")
 	s, dir := start(t, fmt.Sprintf("--memory=%d", *memory))
 	blocks := uint64(*gib * (1 << 30) / blockSize)
 	db := dial(t, s)

@@ -11,13 +11,18 @@ import (
 )
 
 type storeCmd struct {
-	Check   storeCheckCmd   `cmd:"" help:"Say whether a server would start, and name every damaged place."`
-	Dump    storeDumpCmd    `cmd:"" help:"Print what the store file, the checkpoints and the commit log say."`
-	Salvage storeSalvageCmd `cmd:"" help:"Make a new store from what is whole in a damaged one."`
+	Check    storeCheckCmd   `cmd:"" help:"Say whether a server would start, and name every damaged place."`
+	Dump     storeDumpCmd    `cmd:"" help:"Print what the store file, the checkpoints and the commit log say."`
+	Salvage  storeSalvageCmd `cmd:"" help:"Make a new store from what is whole in a damaged one."`
+	Snapshot snapshotCmd     `cmd:"" help:"Keep timestamps of a running server readable, under names."`
+	Backup   storeBackupCmd  `cmd:"" help:"Write a backup of what a running server has."`
+	Restore  storeRestoreCmd `cmd:"" help:"Make a data directory of backups."`
 }
 
 // Help is the second part of the command's help text.
-func (*storeCmd) Help() string { return offlineHelp }
+func (*storeCmd) Help() string {
+	return "check and dump read a data directory that no server uses; snapshot and backup ask a server that runs."
+}
 
 const offlineHelp = "It reads a data directory that no server uses, and changes nothing there. "
 

@@ -44,6 +44,9 @@ var house = []room{
 	{"server", []string{"occ", "occ/wire", "server/..."}, "a server does not know its clients, and no load"},
 	{"client/core", []string{"occ", "occ/wire", "occ/history"}, "decisions do not know the connection"},
 	{"client", []string{"occ", "occ/wire", "occ/history", "client/core"}, "a client embeds no server"},
+	{"backup", []string{"occ"}, "a backup must be readable without a server, and without a store"},
+	{"backup/take", []string{"backup", "client", "client/core", "occ", "occ/..."}, "it asks a server like any client"},
+	{"backup/restore", []string{"backup", "occ", "server/blocks", "server/blocks/layout", "server/disk", "server/record", "server/storedir", "server/storedir/durable"}, "it makes what a server opens, and runs none"},
 	{"fsim", []string{"occ"}, "a file system needs the few methods of its Tx, whoever has them"},
 	{"fsim/replay", []string{"occ/...", "occ", "client/...", "client", "fsim", "traces", "traces/infer"}, "it runs against any server, simulated or real"},
 	{"traces", nil, "an operation names files, not blocks"},
@@ -70,7 +73,7 @@ var house = []room{
 	{"bench/chaos", []string{"occ", "occ/...", "client", "client/..."}, "the server is a process of its own, and the clients do nothing but count"},
 	{"bench/storage", nil, "measurements alone"},
 	{"bench", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench/...", "server/core", "server/record"}, "commands are above it"},
-	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/..."}, "commands are imported by nobody"},
+	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/...", "backup", "backup/..."}, "commands are imported by nobody"},
 	{"cmd/tracecheck", []string{"traces", "traces/..."}, "commands are imported by nobody"},
 	{"cmd/tidy", nil, "commands are imported by nobody"},
 }
@@ -102,6 +105,7 @@ var deciding = []string{
 	"traces/capture/rpc",
 	"traces/capture/nfsxdr",
 	"server/blocks/layout",
+	"backup",
 }
 
 var impure = map[string]string{

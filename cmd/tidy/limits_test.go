@@ -51,6 +51,9 @@ var limited = []string{
 	"server/disk",
 	"server/inspect/blockdir",
 	"server/inspect/salvage",
+	"backup",
+	"backup/take",
+	"backup/restore",
 }
 
 // limitName tells by its name that a constant is a limit.

@@ -33,6 +33,8 @@ type Options struct {
 var (
 	// ErrNothing: there is nothing whole that could be salvaged.
 	ErrNothing = errors.New("nothing could be salvaged")
+	// ErrEpoch: there is no later epoch, under which a new store could begin.
+	ErrEpoch = errors.New("the epochs of the store are used up")
 	// ErrBlockSize: no file of the store says how large its blocks are.
 	ErrBlockSize = errors.New("no whole file says what the block size is: it must be given")
 )
@@ -46,7 +48,7 @@ func (e *TargetError) Error() string { return fmt.Sprintf("new data directory %s
 // Run makes the directory to, which must not exist nor lie in dir, a new store
 // with what is whole in the directory dir. After an error to does not exist.
 //
-// Errors: *TargetError, ErrNothing, ErrBlockSize, *storedir.BlockSizeError,
+// Errors: *TargetError, ErrNothing, ErrBlockSize, ErrEpoch, *storedir.BlockSizeError,
 // those of storedir.Inspect for
 // dir (locked, newer, no store), a *blockdir.VersionError, record.ErrVersion
 // (wrapped) for log records of a newer program, of o.Lost, the cause when ctx
@@ -116,7 +118,10 @@ func (s *salvage) run(to string) error {
 	var chance [2]byte
 	rand.Read(chance[:]) // never fails
 	s.WasEpoch = was
-	s.Epoch = storedir.NextHistory(was, binary.LittleEndian.Uint16(chance[:]))
+	ok := false
+	if s.Epoch, ok = storedir.NextHistory(was, binary.LittleEndian.Uint16(chance[:])); !ok {
+		return fmt.Errorf("%w: epoch %d was the last", ErrEpoch, was)
+	}
 	if err := s.create(to); err != nil {
 		return err
 	}

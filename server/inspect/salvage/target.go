@@ -16,6 +16,7 @@ import (
 	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
+	"github.com/tidemark/tidemark/server/storedir/durable"
 	"github.com/tidemark/tidemark/server/wal"
 )
 
@@ -62,7 +63,7 @@ func resolve(path string) (string, error) {
 func (s *salvage) create(to string) (err error) {
 	s.held = occ.NewVersions(occ.Faults{})
 	s.held.SetHeads(occ.Open, occ.Open) // of each block only the newest version
-	path := filepath.Join(to, "blocks")
+	path := storedir.BlocksPath(to)
 	if err := os.Mkdir(path, dirPerm); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (s *salvage) finish(to string) error {
 	if err = errors.Join(err, s.out.Close()); err != nil {
 		return err
 	}
-	log, _, err := wal.Open(filepath.Join(to, "log"), s.owner.Store, wal.Options{})
+	log, _, err := wal.Open(storedir.LogPath(to), s.owner.Store, wal.Options{})
 	if err != nil {
 		return err
 	}
@@ -124,5 +125,8 @@ func (s *salvage) finish(to string) error {
 	if err := os.WriteFile(filepath.Join(to, ReportName), append(text, '\n'), filePerm); err != nil {
 		return err
 	}
-	return storedir.Rescue(to, storedir.Identity{Store: s.owner.Store, BlockSize: s.owner.BlockSize, Epoch: s.Epoch})
+	if err := storedir.Create(to, storedir.Identity{Store: s.owner.Store, BlockSize: s.owner.BlockSize, Epoch: s.Epoch}); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(to))
 }
