@@ -48,11 +48,11 @@ func (e *TargetError) Error() string { return fmt.Sprintf("new data directory %s
 // Run makes the directory to, which must not exist nor lie in dir, a new store
 // with what is whole in the directory dir. After an error to does not exist.
 //
-// Errors: *TargetError, ErrNothing, ErrBlockSize, ErrEpoch, *storedir.BlockSizeError,
-// those of storedir.Inspect for
-// dir (locked, newer, no store), a *blockdir.VersionError, record.ErrVersion
-// (wrapped) for log records of a newer program, of o.Lost, the cause when ctx
-// ends, and of the operating system.
+// Errors: *TargetError, ErrNothing, ErrBlockSize, ErrEpoch,
+// *storedir.BlockSizeError, those of storedir.Inspect for dir (locked, newer, no
+// store), a *blockdir.VersionError, record.ErrVersion (wrapped) for log records
+// of a newer program, of o.Lost, the cause when ctx ends, and of the operating
+// system.
 func Run(ctx context.Context, dir, to string, o Options) (*Summary, error) {
 	if o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize {
 		return nil, &storedir.BlockSizeError{Want: o.BlockSize}
