@@ -49,6 +49,8 @@ var limited = []string{
 	"server/blocks",
 	"server/blocks/layout",
 	"server/disk",
+	"server/inspect/blockdir",
+	"server/inspect/salvage",
 	"backup",
 	"backup/take",
 	"backup/restore",
