@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -102,17 +101,15 @@ func directory(ctx context.Context, path string, chain *backup.Chain, o Options)
 	return r, durable.SyncDir(parent)
 }
 
-// laterEpoch returns the epoch of a store restored from one in that epoch: its
-// upper 32 bits are others than they ever were, in all likelihood in another
-// restored copy as well.
+// laterEpoch returns the epoch of a store restored from one in that epoch.
 func laterEpoch(epoch uint64) (uint64, error) {
 	var b [2]byte
 	rand.Read(b[:]) // never fails
-	generation := epoch>>32 + 1 + uint64(binary.LittleEndian.Uint16(b[:]))
-	if generation > math.MaxUint32 {
+	next, ok := storedir.NextHistory(epoch, binary.LittleEndian.Uint16(b[:]))
+	if !ok {
 		return 0, ErrEpoch
 	}
-	return generation << 32, nil
+	return next, nil
 }
 
 // fill makes a store of the empty directory at path. The store file comes last:
