@@ -7,13 +7,14 @@ FUZZJOBS  ?= 2
 BENCHTIME ?= 1s
 COUNT     ?= 1
 ROUNDS    ?= 50
+SIZE_GIB  ?= 20
 SEED      ?= 0
 ARGS      ?=
 
 # The packages with goroutines, locks or processes.
 CONCURRENT = ./client/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
 
-.PHONY: all bench test race chaos fuzz lint generate microbench build clean
+.PHONY: all bench test race chaos storage fuzz lint generate microbench build clean
 
 all: build
 
@@ -37,6 +38,12 @@ race:
 chaos:
 	$(GO) test ./bench/chaos -count 1 -v -timeout 60m -run 'Kills|Connections' -rounds $(ROUNDS) -seed $(SEED)
 	$(GO) test ./bench/live -count 1 -v -timeout 60m -run Kills -rounds $(ROUNDS) -seed $(SEED)
+
+# Measure a server on disk: a store of SIZE_GIB GiB in 1 GiB of memory, disk space after a million overwrites of 100 MiB,
+# commits of 64 clients beside a bare program, and commits during checkpoints. The short version is part of "make test".
+storage:
+	$(GO) test ./bench/storage -count 1 -v -timeout 120m -gib $(SIZE_GIB) -memory 256 -workingset 100 -overwrites 1000000
+	$(GO) test ./bench/storage -run '^$$' -bench . -benchtime 1x -count $(COUNT) -timeout 60m
 
 # Run every fuzz target of FUZZPKGS for FUZZTIME, FUZZJOBS of them side by side, each on one core. Inputs that are
 # new are not minimized, which can take longer than that.

@@ -124,6 +124,15 @@ func (db *DB) Store() occ.StoreID {
 	return db.core.Store()
 }
 
+// Epoch is the epoch of the server: how often one has opened the store, in the
+// lower 32 bits; the upper ones change when the store is restored from a
+// backup.
+func (db *DB) Epoch() uint64 {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	return db.core.Epoch()
+}
+
 // Limits are the server's published limits.
 func (db *DB) Limits() wire.Limits {
 	db.mu.Lock()

@@ -8,15 +8,12 @@ import (
 	"github.com/tidemark/tidemark/server/blocks"
 )
 
-// minCheckpoint is how much log there must be behind the last checkpoint for
-// another one to be made only so that the block file can shrink.
-const minCheckpoint = 1 << 10
-
 // checkpoints is what decides when the next checkpoint is due. The owner's
 // alone.
 type checkpoints struct {
 	applied uint64 // log index of the last group that was applied
 	logged  int64  // bytes of the log since the last checkpoint was begun
+	slots   [3]int // of the block file when the last one was begun
 	due     chan struct{}
 	room    chan struct{} // told when something was written back
 }
@@ -37,10 +34,17 @@ func (s *Server) wakeKeeper() {
 	}
 }
 
-// wasteful reports whether so much of the block file waits for a checkpoint to
-// be free that one is worth making.
-func wasteful(st blocks.Stats) bool {
-	return st.Slots-st.FreeSlots-st.LiveSlots > st.LiveSlots/2+1024 || st.Slots > 2*(st.LiveSlots+1024)
+// slots is what the block file holds.
+func slots(st blocks.Stats) [3]int { return [3]int{st.Slots, st.LiveSlots, st.FreeSlots} }
+
+// wasteful reports whether the block file is so large, or so much of it waits
+// for a checkpoint to be free, that one is worth making. If the last checkpoint
+// changed nothing, another one would not either. The caller is the owner.
+func (s *Server) wasteful() bool {
+	const slack = 64 // slots, which are not worth a checkpoint
+	st := s.storage.blocks.Stats()
+	waiting := st.Slots - st.FreeSlots - st.LiveSlots
+	return (waiting > st.LiveSlots/2+slack || st.Slots > 2*st.LiveSlots+slack) && slots(st) != s.checkpoints.slots
 }
 
 // keepBlocks writes what was put to disk, and makes checkpoints, until the
@@ -61,7 +65,6 @@ func (s *Server) keepBlocks() {
 
 // keep does what is due.
 func (s *Server) keep() error {
-	st := s.storage.blocks
 	if err := s.writeBack(s.done); err != nil {
 		return err
 	}
@@ -69,8 +72,7 @@ func (s *Server) keep() error {
 		return nil
 	}
 	c := &s.checkpoints
-	due := c.logged >= s.opts.CheckpointBytes || c.logged >= minCheckpoint && wasteful(st.Stats())
-	if !due {
+	if c.logged < s.opts.CheckpointBytes && !s.wasteful() {
 		s.leave(nil)
 		return nil
 	}
@@ -85,7 +87,7 @@ func (s *Server) keep() error {
 // beginCheckpoint begins a checkpoint of this moment. The caller is the owner.
 func (s *Server) beginCheckpoint() error {
 	c := &s.checkpoints
-	c.logged = 0
+	c.logged, c.slots = 0, slots(s.storage.blocks.Stats())
 	err := s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable(), State: s.core.State()})
 	if err != nil {
 		return blocksFailed(err)

@@ -79,7 +79,7 @@ func (s *Server) keepTime() {
 		case <-ticker.C:
 			if s.enter() {
 				s.core.Tick(s.clock())
-				if s.storage.blocks != nil && wasteful(s.storage.blocks.Stats()) {
+				if s.storage.blocks != nil && s.wasteful() {
 					s.wakeKeeper()
 				}
 				s.leave(nil)

@@ -15,6 +15,8 @@ var (
 	ErrFormat    = errors.New("not in a format that can be read")
 	ErrTooLarge  = fmt.Errorf("standard input is over the spool limit of %d GiB", spoolLimit>>30)
 	ErrClosed    = errors.New("already closed")
+	ErrOnce      = errors.New("can be read only once")
+	ErrDirectory = errors.New("is a directory")
 )
 
 // LineError is a line that is not an operation.

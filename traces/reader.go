@@ -21,9 +21,12 @@ type Options struct {
 	// SkipUnknown passes over lines that are not operations, and counts
 	// them, instead of stopping at the first.
 	SkipUnknown bool
+	// Once says that the trace will be opened only once: then standard input
+	// and pipes are read as they come, and not spooled.
+	Once bool
 	// Watch, if not nil, is called before each read of the file, with the
 	// bytes of it read so far, compressed as they are, and its size, -1 while
-	// standard input is spooled. An error that it returns ends the reading.
+	// standard input is spooled or read as it comes. An error that it returns ends the reading.
 	// Inputs of one Source that are read at the same time call it at the same
 	// time.
 	Watch func(read, size int64) error

@@ -20,9 +20,12 @@ const Stdin = "-"
 
 // NewSource returns the trace at a path, or on stdin if the path is "-", whose
 // operations the opener reads. What can be read only once, standard input and
-// pipes, is spooled: copied as it is to a temporary file that Close removes,
-// 64 GiB at most.
+// pipes, is spooled, unless Options.Once is set: copied as it is to a temporary
+// file that Close removes, 64 GiB at most.
 func NewSource(path string, stdin io.Reader, opt Options, open Opener) (Source, error) {
+	if path == Stdin && opt.Once {
+		return &onceSource{name: "stdin", r: stdin, opt: opt, open: open}, nil
+	}
 	if path == Stdin {
 		return spool(stdin, "stdin", opt, open)
 	}
@@ -33,9 +36,15 @@ func NewSource(path string, stdin io.Reader, opt Options, open Opener) (Source, 
 	if info.Mode().IsRegular() {
 		return &fileSource{path, opt, open}, nil
 	}
+	if info.IsDir() {
+		return nil, &StreamError{File: path, Err: ErrDirectory}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileError(path, err)
+	}
+	if opt.Once {
+		return &onceSource{name: path, r: f, opt: opt, open: open, file: f}, nil
 	}
 	defer f.Close()
 	return spool(f, path, opt, open)
@@ -81,6 +90,33 @@ func (s *fileSource) Open() (Input, error) {
 	}
 	in.file = f
 	return in, nil
+}
+
+// onceSource is a trace that is read as it comes.
+type onceSource struct {
+	name string
+	r    io.Reader // nil once it was opened
+	opt  Options
+	open Opener
+	file io.Closer // nil if the caller closes it
+}
+
+func (s *onceSource) Name() string { return s.name }
+
+func (s *onceSource) Open() (Input, error) {
+	if s.r == nil {
+		return nil, &StreamError{File: s.name, Err: ErrOnce}
+	}
+	r := s.r
+	s.r = nil
+	return openInput(r, -1, s.name, s.opt, s.open)
+}
+
+func (s *onceSource) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
 }
 
 // sectionSource is a trace that is read by position, so that all its readers

@@ -66,7 +66,7 @@ func random(t testing.TB) (*rand.Rand, uint64) {
 
 func start(t testing.TB, flags ...string) *chaos.Server {
 	t.Helper()
-	s, err := chaos.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve", "--checkpoint=1", "--memory=1"}, flags...)...)
+	s, err := chaos.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

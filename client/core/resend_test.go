@@ -85,8 +85,9 @@ func TestUnknownSessionLeavesCommitsInDoubt(t *testing.T) {
 
 func TestStoreChange(t *testing.T) {
 	for name, w := range map[string]wire.Welcome{
-		"another store":     {Store: occ.StoreID{7}, Session: occ.SessionID{9}, Stable: 50},
-		"a restored backup": {Store: occ.StoreID{1}, Session: occ.SessionID{1}, Stable: 1},
+		"another store":                      {Store: occ.StoreID{7}, Session: occ.SessionID{9}, Stable: 50},
+		"a restored backup":                  {Store: occ.StoreID{1}, Session: occ.SessionID{1}, Stable: 1},
+		"a restored backup that has gone on": {Store: occ.StoreID{1}, Session: occ.SessionID{1}, Stable: 99, Epoch: 1 << 32},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := faultyScript(t, 2, occ.Faults{}, occ.Faults{})

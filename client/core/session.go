@@ -22,8 +22,9 @@ func (c *Core) Hello(w Waker, now time.Duration) *Query {
 }
 
 // StoreChange says that a reconnection led to another store, or to an older
-// state of the same one (a restored backup). Everything that the client knew
-// has been discarded.
+// state of the same one (a restored backup). That has an epoch whose upper 32
+// bits are others than before, however far it has come since. Everything that
+// the client knew has been discarded.
 type StoreChange struct {
 	Was, Is occ.StoreID
 	// GLUB is how far the client knew the store, Stable how far it is now.
@@ -40,6 +41,10 @@ func (e *StoreChange) Error() string {
 // Changed is the last change of store that nobody has accepted yet, nil if
 // there is none.
 func (c *Core) Changed() *StoreChange { return c.changed }
+
+// Epoch is the epoch of the server. Its upper 32 bits change when the store is
+// restored from a backup.
+func (c *Core) Epoch() uint64 { return c.epoch }
 
 // Accept goes on with the store as it is now.
 func (c *Core) Accept() { c.changed = nil }
@@ -64,7 +69,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 				c.changed.Is, c.changed.Stable = m.Store, m.Stable
 			}
 			c.abortRunning()
-		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch {
+		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch || m.Epoch>>32 != c.epoch>>32 {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
 	}

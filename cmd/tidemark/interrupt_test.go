@@ -87,7 +87,8 @@ func TestRun(t *testing.T) {
 		stderr string
 	}{
 		{"trace info -", t.Context(), strings.NewReader(line), 0, ""},
-		{"trace info -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: spooling: no more paper\n"},
+		{"trace info -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: no more paper\n"},
+		{"replay -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: spooling: no more paper\n"},
 		{"replay -", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
 		{"trace gen auspex-hour", ended, nil, exitFailure, "tidemark: interrupted\n"},
 		{"replay - --live", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},

@@ -37,7 +37,7 @@ type cli struct {
 	Replay  replayCmd  `cmd:"" help:"Replay a trace under one setting, check it, and print the figures."`
 	Bench   benchCmd   `cmd:"" help:"Replay traces under several settings and print how these compare."`
 	Trace   traceCmd   `cmd:"" help:"Look at traces, and make some."`
-	Store   storeCmd   `cmd:"" help:"Look at the data directory of a store that no server uses."`
+	Store   storeCmd   `cmd:"" help:"Check, back up and restore stores, and keep snapshots of them."`
 	Version versionCmd `cmd:"" help:"Print the versions of the program and of its network protocol."`
 }
 

@@ -40,6 +40,8 @@ func TestScripts(t *testing.T) {
 			"flip":     flip,
 			"holds":    holds,
 			"serve":    serve,
+			"commit":   commit,
+			"reads":    reads,
 			"stop":     stop,
 		},
 	})

@@ -17,6 +17,9 @@ import (
 // flag, which would then count as given beside --in-memory.
 const defaultDir = "tidemark-data"
 
+// minCheckpoint is the least growth of the log between checkpoints, in MiB.
+const minCheckpoint = 0.01
+
 type serveCmd struct {
 	Listen        string        `default:"127.0.0.1:7400" placeholder:"ADDR" help:"TCP address to listen on (default ${default}). Port 0 takes a free one. Whoever can connect can read and write everything."`
 	Dir           string        `xor:"where" type:"path" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
@@ -24,7 +27,7 @@ type serveCmd struct {
 	BlockSize     *int          `placeholder:"BYTES" help:"Block size of a new store (default 4096). An existing store keeps its own, and must not be given another."`
 	Retention     time.Duration `default:"1m" placeholder:"TIME" help:"How long overwritten versions stay readable (default ${default})."`
 	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data (default ${default}). Of a data directory it is a cache, besides which at most as much, and no more than 128 MiB, waits to be written; with --in-memory it is all there is, and commits beyond it are refused."`
-	CheckpointMiB int64         `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}); a start has to replay that much at most."`
+	CheckpointMiB float64       `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}); a start has to replay that much at most."`
 	MaxSizeMiB    int64         `name:"max-size" default:"0" placeholder:"MIB" help:"Refuse commits beyond that much block data in the data directory; 0 for as much as the disk holds (default ${default})."`
 	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle (default ${default})."`
 	ExternalClock bool          `help:"Let clients move the retention clock: for replays, which count time in the trace."`
@@ -41,7 +44,7 @@ func (*serveCmd) Help() string {
 func (c *serveCmd) options(env *environment) (server.Options, error) {
 	o := server.Options{
 		Dir: c.Dir, Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, CacheBytes: c.MemoryMiB << 20,
-		CheckpointBytes: c.CheckpointMiB << 20, StoreBytes: c.MaxSizeMiB << 20, CommitDelay: c.CommitDelay, ExternalClock: c.ExternalClock,
+		CheckpointBytes: int64(c.CheckpointMiB * (1 << 20)), StoreBytes: c.MaxSizeMiB << 20, CommitDelay: c.CommitDelay, ExternalClock: c.ExternalClock,
 	}
 	// The server takes zeros for its defaults; who types one means something else.
 	switch {
@@ -49,8 +52,8 @@ func (c *serveCmd) options(env *environment) (server.Options, error) {
 		return o, usage("--retention must be positive, not %v", c.Retention)
 	case c.MemoryMiB <= 0 || c.MemoryMiB > maxMiB:
 		return o, usage("--memory must be from 1 to %d, not %d", maxMiB, c.MemoryMiB)
-	case c.CheckpointMiB <= 0 || c.CheckpointMiB > maxMiB:
-		return o, usage("--checkpoint must be from 1 to %d, not %d", maxMiB, c.CheckpointMiB)
+	case !(c.CheckpointMiB >= minCheckpoint && c.CheckpointMiB <= maxMiB/2):
+		return o, usage("--checkpoint must be from %v to %d, not %v", minCheckpoint, maxMiB/2, c.CheckpointMiB)
 	case c.MaxSizeMiB < 0 || c.MaxSizeMiB > maxMiB:
 		return o, usage("--max-size must be from 0 to %d, not %d", maxMiB, c.MaxSizeMiB)
 	case c.CommitDelay < 0:

@@ -31,7 +31,11 @@ func (env *environment) openShowing(path string, o traces.Options, p *progress) 
 	o.Watch = pass.watch
 	opened := make(chan result, 1)
 	go func() {
-		src, err := format.NewSource(path, env.stdin, o)
+		stdin := env.stdin
+		if o.Once {
+			stdin = newPatient(env.ctx, stdin)
+		}
+		src, err := format.NewSource(path, stdin, o)
 		opened <- result{src, err}
 	}()
 	select {

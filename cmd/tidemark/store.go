@@ -11,12 +11,18 @@ import (
 )
 
 type storeCmd struct {
-	Check storeCheckCmd `cmd:"" help:"Say whether a server would start, and name every damaged place."`
-	Dump  storeDumpCmd  `cmd:"" help:"Print what the store file and the commit log say."`
+	Check    storeCheckCmd   `cmd:"" help:"Say whether a server would start, and name every damaged place."`
+	Dump     storeDumpCmd    `cmd:"" help:"Print what the store file, the checkpoints and the commit log say."`
+	Salvage  storeSalvageCmd `cmd:"" help:"Make a new store from what is whole in a damaged one."`
+	Snapshot snapshotCmd     `cmd:"" help:"Keep timestamps of a running server readable, under names."`
+	Backup   storeBackupCmd  `cmd:"" help:"Write a backup of what a running server has."`
+	Restore  storeRestoreCmd `cmd:"" help:"Make a data directory of backups."`
 }
 
 // Help is the second part of the command's help text.
-func (*storeCmd) Help() string { return offlineHelp }
+func (*storeCmd) Help() string {
+	return "check and dump read a data directory that no server uses; snapshot and backup ask a server that runs."
+}
 
 const offlineHelp = "It reads a data directory that no server uses, and changes nothing there. "
 
@@ -27,9 +33,9 @@ type storeCheckCmd struct {
 
 // Help is the second part of the command's help text.
 func (*storeCheckCmd) Help() string {
-	return offlineHelp + "Every record is read as a server reads it when it starts. A torn tail is what a crash leaves of a " +
-		"write that nobody was told of: the next start cuts it off. Everything else is corruption, with which no server " +
-		"starts. The exit code is 0 for a store that is clean or has a torn tail, and 1 for one that is damaged."
+	return offlineHelp + "Every record is read as a server reads it when it starts, and all data of the newest checkpoint besides. A torn tail is what a crash leaves of a " +
+		"write that nobody was told of: the next start cuts it off. Everything else is corruption: if it is of the data of " +
+		"a version, a server refuses to read that, if it is of anything else, no server starts. The exit code is 0 for a store that is clean or has a torn tail, and 1 for one that is damaged."
 }
 
 func (c *storeCheckCmd) Run(env *environment) error {
@@ -37,7 +43,7 @@ func (c *storeCheckCmd) Run(env *environment) error {
 	places := 0
 	p := newProgress(env.stderr)
 	summary, err := inspect.Check(env.ctx, c.Dir, inspect.CheckOptions{Progress: func(done, of int64) {
-		p.showIn("checking the log", "MiB", done>>20, of>>20)
+		p.showIn("checking", "MiB", done>>20, of>>20)
 	}, Report: func(f inspect.Finding) error {
 		p.clear()
 		places++
@@ -68,12 +74,12 @@ func (c *storeCheckCmd) Run(env *environment) error {
 type storeDumpCmd struct {
 	Dir    string `arg:"" name:"DIR" help:"Data directory."`
 	From   uint64 `default:"0" placeholder:"INDEX" help:"Begin with the log entry of this index."`
-	Blocks bool   `help:"Print a line for each block that a transaction wrote, too."`
+	Blocks bool   `help:"Print a line for each version in a checkpoint, and for each block that a transaction wrote, too."`
 }
 
 // Help is the second part of the command's help text.
 func (*storeDumpCmd) Help() string {
-	return offlineHelp + "It prints a line for each segment, log entry, record and damaged place. Sizes of blocks are without " +
+	return offlineHelp + "It prints a line for each header slot, index file, segment, log entry, record and damaged place. Sizes of blocks are without " +
 		"the zeros at their ends; checksums are CRC-32C."
 }
 

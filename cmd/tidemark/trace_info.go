@@ -19,7 +19,7 @@ func (*traceInfoCmd) Help() string {
 }
 
 func (c *traceInfoCmd) Run(env *environment) error {
-	src, err := env.open(c.Trace, traces.Options{SkipUnknown: c.SkipUnknown})
+	src, err := env.open(c.Trace, traces.Options{SkipUnknown: c.SkipUnknown, Once: true})
 	if err != nil {
 		return err
 	}

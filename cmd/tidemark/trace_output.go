@@ -34,7 +34,7 @@ func (env *environment) copyTrace(f inputFlags, to outputForm, pick func(traces.
 	}
 	p := newProgress(env.stderr)
 	p.active = p.active && (to.path != "-" || !isTerminal(env.stdout)) // not between the operations
-	src, err := env.openShowing(f.Trace, traces.Options{SkipUnknown: f.SkipUnknown}, p)
+	src, err := env.openShowing(f.Trace, traces.Options{SkipUnknown: f.SkipUnknown, Once: true}, p)
 	if err != nil {
 		return err
 	}

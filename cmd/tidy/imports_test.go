@@ -38,10 +38,15 @@ var house = []room{
 	{"server/blocks/layout", []string{"occ"}, "the disk format must outlive the protocol"},
 	{"server/blocks", []string{"occ", "server/blocks/layout", "server/disk"}, "it keeps what it is told to keep, and every file it touches is on a Disk"},
 	{"server/core", []string{"occ", "occ/wire", "server/record"}, "inputs in, effects out: whoever carries them out is above it"},
-	{"server/inspect", []string{"occ", "occ/wire", "server/core", "server/record", "server/storedir", "server/storedir/...", "server/wal"}, "it looks at a store that no server uses"},
+	{"server/inspect/blockdir", []string{"occ", "server/blocks/layout"}, "it reads files, and has no means to write them"},
+	{"server/inspect", []string{"occ", "occ/wire", "server/blocks/layout", "server/core", "server/inspect/blockdir", "server/record", "server/storedir", "server/storedir/...", "server/wal"}, "it looks at a store that no server uses, and has no means to write one"},
+	{"server/inspect/salvage", []string{"occ", "server/blocks", "server/blocks/layout", "server/disk", "server/inspect/blockdir", "server/record", "server/storedir", "server/storedir/...", "server/wal"}, "it takes data from files, and asks no server what they mean"},
 	{"server", []string{"occ", "occ/wire", "server/..."}, "a server does not know its clients, and no load"},
 	{"client/core", []string{"occ", "occ/wire", "occ/history"}, "decisions do not know the connection"},
 	{"client", []string{"occ", "occ/wire", "occ/history", "client/core"}, "a client embeds no server"},
+	{"backup", []string{"occ"}, "a backup must be readable without a server, and without a store"},
+	{"backup/take", []string{"backup", "client", "client/core", "occ", "occ/..."}, "it asks a server like any client"},
+	{"backup/restore", []string{"backup", "occ", "server/blocks", "server/blocks/layout", "server/disk", "server/record", "server/storedir", "server/storedir/durable"}, "it makes what a server opens, and runs none"},
 	{"fsim", []string{"occ"}, "a file system needs the few methods of its Tx, whoever has them"},
 	{"fsim/replay", []string{"occ/...", "occ", "client/...", "client", "fsim", "traces", "traces/infer"}, "it runs against any server, simulated or real"},
 	{"traces", nil, "an operation names files, not blocks"},
@@ -66,8 +71,9 @@ var house = []room{
 	{"bench/sim", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp", "server/core", "server/record"}, "the simulated server is the core alone: no socket, no disk"},
 	{"bench/live", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/infer", "bench/exp"}, "the server is a process of its own"},
 	{"bench/chaos", []string{"occ", "occ/...", "client", "client/..."}, "the server is a process of its own, and the clients do nothing but count"},
+	{"bench/storage", nil, "measurements alone"},
 	{"bench", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench/...", "server/core", "server/record"}, "commands are above it"},
-	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/..."}, "commands are imported by nobody"},
+	{"cmd/tidemark", []string{"occ", "occ/...", "client", "client/...", "fsim", "fsim/replay", "traces", "traces/...", "bench", "bench/...", "server", "server/...", "backup", "backup/..."}, "commands are imported by nobody"},
 	{"cmd/tracecheck", []string{"traces", "traces/..."}, "commands are imported by nobody"},
 	{"cmd/tidy", nil, "commands are imported by nobody"},
 }
@@ -99,6 +105,7 @@ var deciding = []string{
 	"traces/capture/rpc",
 	"traces/capture/nfsxdr",
 	"server/blocks/layout",
+	"backup",
 }
 
 var impure = map[string]string{

@@ -49,6 +49,11 @@ var limited = []string{
 	"server/blocks",
 	"server/blocks/layout",
 	"server/disk",
+	"server/inspect/blockdir",
+	"server/inspect/salvage",
+	"backup",
+	"backup/take",
+	"backup/restore",
 }
 
 // limitName tells by its name that a constant is a limit.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/blocks/layout"
 	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
@@ -15,11 +15,11 @@ import (
 
 // CheckOptions say whom a check talks to.
 type CheckOptions struct {
-	// Report is called for every damaged place, in the order of the log. An
-	// error of it ends the check.
+	// Report is called for every damaged place: those of the store file, of the
+	// checkpoint, and of the log in its order. An error of it ends the check.
 	Report func(Finding) error
-	// Progress, if set, is told how many bytes of the log have been read, and
-	// of how many, after every entry.
+	// Progress, if set, is told how many bytes have been read, and of how
+	// many: after every version of the checkpoint and every entry of the log.
 	Progress func(done, of int64)
 }
 
@@ -45,18 +45,19 @@ func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 		BlockSize:  uint64(cmp.Or(in.BlockSize, storedir.MaxBlockSize)),
 		NewSession: func() occ.SessionID { return occ.SessionID{} }, // nobody connects
 	})
-	visit := c.entry
-	if o.Progress != nil {
-		visit = progress(c.entry, o.Progress, logBytes(in.LogDir()))
+	c.progress = progress{tell: o.Progress, of: fileBytes(in.LogDir()) + fileBytes(in.BlocksDir())}
+	if err := c.checkpoint(ctx, in); err != nil {
+		return nil, err
 	}
-	extent, err := wal.Survey(in.LogDir(), in.Store, wal.Visitor{Entry: until(ctx, visit), Damage: c.damage})
+	extent, err := wal.Survey(in.LogDir(), in.Store, wal.Visitor{Entry: until(ctx, c.entry), Damage: c.damage})
+	if err == nil {
+		err = c.fits(in.LogDir())
+	}
 	if err != nil {
 		return nil, err
 	}
-	if in.Damage == nil && c.LogEpoch > in.Epoch {
-		err := c.find(Finding{Kind: StoreFile, File: in.StorePath(),
-			Reason: fmt.Sprintf("epoch %d is older than the log, which was written under epoch %d", in.Epoch, c.LogEpoch)})
-		if err != nil {
+	if in.Damage == nil {
+		if err := c.epochs(in); err != nil {
 			return nil, err
 		}
 	}
@@ -78,42 +79,43 @@ func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 // until makes a visit of entries end with ctx.
 func until(ctx context.Context, visit func(wal.Entry) error) func(wal.Entry) error {
 	return func(e wal.Entry) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := ended(ctx); err != nil {
+			return err
 		}
 		return visit(e)
 	}
 }
 
-// logBytes is how large the files in dir are now. It is only for progress: what
-// cannot be read shows later.
-func logBytes(dir string) (n int64) {
-	files, _ := os.ReadDir(dir)
-	for _, f := range files {
-		if info, err := f.Info(); err == nil {
-			n += info.Size()
-		}
+// ended returns why ctx has ended, if it has.
+func ended(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
 	}
-	return n
+	return context.Cause(ctx)
 }
 
-// progress tells how far a visit of entries has come.
-func progress(visit func(wal.Entry) error, tell func(done, of int64), of int64) func(wal.Entry) error {
-	done := int64(0)
-	return func(e wal.Entry) error {
-		done += e.Bytes
-		tell(min(done, of), of)
-		return visit(e)
+// epochs compares the epoch of the store file with those that were used.
+func (c *check) epochs(in *storedir.Inspection) error {
+	used, by := c.LogEpoch, "log"
+	if c.Checkpoint != nil && c.Checkpoint.Epoch > used {
+		used, by = c.Checkpoint.Epoch, "checkpoint"
 	}
+	if used <= in.Epoch {
+		return nil
+	}
+	return c.find(Finding{Kind: StoreFile, File: in.StorePath(),
+		Reason: fmt.Sprintf("epoch %d is older than the %s, which was written under epoch %d", in.Epoch, by, used)})
 }
 
 // check is a check under way.
 type check struct {
 	Summary
+	progress
 	report    func(Finding) error
 	core      *core.Core
-	replaying bool // every entry so far was applied
-	broken    bool // the log has shown damage
+	replaying bool           // every entry so far was applied, or is in the checkpoint
+	base      *layout.Header // of the checkpoint, if it is whole
+	broken    bool           // the log has shown damage
 }
 
 func (c *check) find(f Finding) error {
@@ -135,10 +137,12 @@ func (c *check) damage(d wal.Damage) error {
 
 // entry decodes an entry and applies it, if all before it were applied.
 func (c *check) entry(e wal.Entry) error {
+	c.advance(e.Bytes)
 	if c.Entries++; c.Entries == 1 {
 		c.First = e.Index
 	}
-	follows := c.replaying && (e.Index == c.Replayed+1 || c.Entries == 1 && !c.broken)
+	covered := e.Index <= c.covered()
+	follows := c.replaying && (covered || e.Index == c.Replayed+1)
 	c.Last, c.LogEpoch = e.Index, max(c.LogEpoch, e.Epoch)
 	if c.broken {
 		if c.Behind++; c.Behind == 1 {
@@ -154,7 +158,7 @@ func (c *check) entry(e wal.Entry) error {
 		return c.find(f)
 	}
 	c.count(group.Records)
-	if c.replaying = follows; !follows {
+	if c.replaying = follows; !follows || covered {
 		return nil
 	}
 	err = c.core.Recover(group.Records)

@@ -5,8 +5,10 @@
 // found.
 //
 // Check sees what a server sees when it starts: the store file (package
-// storedir), the commit log (package wal), the records in its entries
-// (package record), and whether each can follow those before it (package
-// core). Its memory grows with the number of versions that a server would
-// rebuild, not with their data; Dump holds one log entry.
+// storedir), the newest checkpoint (package blockdir), the commit log (package
+// wal), the records in its entries (package record), and whether each can
+// follow those before it (package core). Besides it reads all data that the
+// checkpoint names, which a server reads only when they are wanted. Its memory
+// grows with the number of versions, not with their data: about 13 bytes for a
+// block, and a bit for each slot. Dump holds one log entry.
 package inspect

@@ -18,13 +18,15 @@ import (
 type DumpOptions struct {
 	// From is the log index of the first entry.
 	From uint64
-	// Blocks prints a line for each block that a transaction wrote.
+	// Blocks prints a line for each version in a checkpoint, whose data are read
+	// for it, and for each block that a transaction wrote.
 	Blocks bool
 }
 
 // Dump prints what the directory dir holds, in lines of a word and fields of
-// the form name=value: the store file, each segment, each entry's header, each
-// record, and each damaged place. Data of blocks is given by its length
+// the form name=value: the store file, each header slot and index file of the
+// block store with its state, each segment, each entry's header, each record,
+// and each damaged place. Data of blocks is given by its length
 // without zeros at its end, and its CRC-32C. It returns the errors of Check
 // and those of w.
 func Dump(ctx context.Context, dir string, w io.Writer, opts DumpOptions) error {
@@ -38,6 +40,9 @@ func Dump(ctx context.Context, dir string, w io.Writer, opts DumpOptions) error 
 		err = d.line("damage   file=%s: %v", filepath.Base(in.StorePath()), in.Damage)
 	} else {
 		err = d.line("store    id=%v block_size=%d epoch=%d", in.Store, in.BlockSize, in.Epoch)
+	}
+	if err == nil {
+		err = d.blockStore(ctx, in)
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tidemark/tidemark/occ"
 )
 
 // Kind says what a finding is about.
@@ -12,6 +14,16 @@ type Kind string
 const (
 	// StoreFile: the file that says what the store is.
 	StoreFile Kind = "store_file"
+	// Header: the file that says which checkpoint is the newest.
+	Header Kind = "header"
+	// Index: the index file of the newest checkpoint, or the state in it.
+	Index Kind = "index"
+	// BlockFile: the block file as a whole.
+	BlockFile Kind = "block_file"
+	// Slot: the data of a version.
+	Slot Kind = "slot"
+	// Fit: the log does not go on where the checkpoint ends.
+	Fit Kind = "fit"
 	// Log: bytes of the log that are no entry, or an entry that is missing or
 	// does not belong there.
 	Log Kind = "log"
@@ -25,8 +37,9 @@ const (
 type Finding struct {
 	Kind Kind `json:"kind"`
 	// Torn says that this is what a crash leaves of a write that nobody was
-	// told of: the next start cuts it off. Everything else is corruption, with
-	// which no server starts.
+	// told of: the next start cuts it off. Everything else is corruption:
+	// with that of a Slot a server refuses to read the version, with any other
+	// it does not start.
 	Torn bool   `json:"torn"`
 	File string `json:"file"` // its path
 	// Offset and Bytes say where in the file, 0 and 0 for all of it. Bytes is
@@ -34,11 +47,15 @@ type Finding struct {
 	Offset int64 `json:"offset"`
 	Bytes  int64 `json:"bytes"`
 	// Index is the log index of the entry, or of the first that should stand
-	// there, 0 in the store file; Lost is how many are gone, as far as what
+	// there, 0 outside the log; Lost is how many are gone, as far as what
 	// follows tells.
-	Index  uint64 `json:"index"`
-	Lost   uint64 `json:"lost"`
-	Reason string `json:"reason"`
+	Index uint64 `json:"index"`
+	Lost  uint64 `json:"lost"`
+	// Block and From name the version whose data are damaged, From is 0 if the
+	// damage is to no version's data.
+	Block  occ.BlockID   `json:"block"`
+	From   occ.Timestamp `json:"from"`
+	Reason string        `json:"reason"`
 }
 
 // String returns one line: the verdict, the place, and what is wrong.
@@ -50,8 +67,14 @@ func (f Finding) String() string {
 		b.WriteString("corruption: ")
 	}
 	b.WriteString(f.File)
+	if f.Index > 0 || f.Offset > 0 {
+		fmt.Fprintf(&b, ", offset %d", f.Offset)
+	}
 	if f.Index > 0 {
-		fmt.Fprintf(&b, ", offset %d, entry %d", f.Offset, f.Index)
+		fmt.Fprintf(&b, ", entry %d", f.Index)
+	}
+	if f.From > 0 {
+		fmt.Fprintf(&b, ", block %d from timestamp %d", f.Block, f.From)
 	}
 	fmt.Fprintf(&b, ": %s", f.Reason)
 	switch {

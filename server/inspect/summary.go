@@ -19,7 +19,8 @@ const (
 	Clean Verdict = "clean"
 	// Torn: a server starts and cuts off the torn end of the log.
 	Torn Verdict = "torn tail"
-	// Damaged: no server starts.
+	// Damaged: no server starts, or, if all that is damaged are the data of
+	// versions, one starts and refuses to read them.
 	Damaged Verdict = "damaged"
 )
 
@@ -36,6 +37,13 @@ type Summary struct {
 	BlockSize int    `json:"block_size"`
 	Epoch     uint64 `json:"epoch"`
 
+	// Checkpoint is the one with which a server begins, nil if there is none
+	// that is whole, index and state.
+	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
+	// BlockLeftover are files of a checkpoint that was not finished, or is not
+	// the newest any more, which the next start removes.
+	BlockLeftover []string `json:"block_leftovers,omitempty"`
+
 	Segments int      `json:"segments"`
 	Bytes    int64    `json:"log_bytes"`
 	Entries  uint64   `json:"entries"`
@@ -49,7 +57,8 @@ type Summary struct {
 	Behind      uint64 `json:"entries_behind_damage"`
 	BehindFirst uint64 `json:"behind_first"`
 	BehindLast  uint64 `json:"behind_last"`
-	// Replayed is the last entry whose records were applied to those before.
+	// Replayed is the last entry whose records were applied to those before,
+	// or are in the checkpoint.
 	Replayed uint64 `json:"replayed_to"`
 
 	Transactions  uint64        `json:"transactions"`
@@ -66,6 +75,24 @@ type Summary struct {
 	Epochs        uint64        `json:"epochs_begun"`
 	Pins          uint64        `json:"pins_made_or_renewed"`
 	Unpins        uint64        `json:"pins_ended"`
+}
+
+// Checkpoint is what the block store holds.
+type Checkpoint struct {
+	Number   uint64        `json:"number"`
+	LogIndex uint64        `json:"log_index"` // up to which it holds the log
+	Stable   occ.Timestamp `json:"stable"`
+	Horizon  occ.Timestamp `json:"horizon"`
+	Epoch    uint64        `json:"epoch"` // the highest up to LogIndex
+	Sessions int           `json:"sessions"`
+	Pins     int           `json:"pins"`
+
+	Versions   uint64 `json:"versions"`
+	Bytes      uint64 `json:"bytes"` // of data, without zeros at the ends of blocks
+	Slots      uint32 `json:"slots"` // in the block file, used and free
+	BlockBytes int64  `json:"block_file_bytes"`
+	IndexBytes uint64 `json:"index_bytes"`
+	Damaged    uint64 `json:"damaged_versions"`
 }
 
 // count adds the records of a group.
@@ -116,6 +143,10 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	} else {
 		row("store", "%s, says the log", s.Store)
 	}
+	if c := s.Checkpoint; c != nil {
+		row("checkpoint", "%d, up to entry %d, timestamp %d", c.Number, c.LogIndex, c.Stable)
+		row("versions", "%d, %s, in %s", c.Versions, plural(c.Bytes, "byte", "bytes"), plural(uint64(c.BlockBytes), "byte", "bytes"))
+	}
 	row("log", "%s in %s, %s", plural(s.Entries, "entry", "entries"), plural(uint64(s.Segments), "segment", "segments"), plural(uint64(s.Bytes), "byte", "bytes"))
 	if s.Entries > 0 {
 		row("entries", "%d to %d, written up to epoch %d", s.First, s.Last, s.LogEpoch)
@@ -134,6 +165,9 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	if len(s.Leftover) > 0 {
 		row("leftovers", "%s of an interrupted trim, which the next start removes", plural(uint64(len(s.Leftover)), "file", "files"))
 	}
+	if len(s.BlockLeftover) > 0 {
+		row("leftovers", "%s of a checkpoint that was not finished, which the next start removes", plural(uint64(len(s.BlockLeftover)), "file", "files"))
+	}
 	if s.Behind > 0 {
 		row("behind damage", "%s, from %d to %d", plural(s.Behind, "whole entry", "whole entries"), s.BehindFirst, s.BehindLast)
 	}
@@ -143,6 +177,10 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	case Torn:
 		row("verdict", "torn tail: a server starts, and cuts off %s", plural(uint64(s.TornBytes), "byte", "bytes"))
 	case Damaged:
+		if c := s.Checkpoint; c != nil && c.Damaged == uint64(s.Places) {
+			row("verdict", "damaged at %s: a server starts, and cannot read %s", plural(c.Damaged, "place", "places"), plural(c.Damaged, "version", "versions"))
+			break
+		}
 		row("verdict", "damaged at %s: no server starts", plural(uint64(s.Places), "place", "places"))
 	}
 	t.Flush() // into memory

@@ -6,6 +6,7 @@
 //	tidemark.store   what the store is; see below
 //	tidemark.lock    empty; locked (flock) by the server that uses the store
 //	log/             the commit log; see package wal
+//	blocks/          the blocks and their checkpoints; see package blocks
 //
 // The store file has 44 bytes; integers are little-endian. It is replaced as
 // a whole and atomically. Format version 1, frozen:

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrNoStore: the directory holds no store.
 	ErrNoStore = errors.New("directory holds no store")
-	// ErrNoFile: the directory holds a commit log, but no store file.
+	// ErrNoFile: the directory holds a commit log or blocks, but no store file.
 	ErrNoFile = errors.New("store file is missing")
 )
 
@@ -38,7 +38,7 @@ type Inspection struct {
 // Inspect locks the directory at path and reads its store file. Several
 // inspections can go on at once. A directory without a lock file, in which no
 // server has been since it was copied, stays without one. Every error is an
-// *Error; a store file that is damaged or missing beside a log is none.
+// *Error; a store file that is damaged or missing beside a log or blocks is none.
 func Inspect(path string) (*Inspection, error) {
 	i := &Inspection{path: path}
 	if err := i.open(); err != nil {
@@ -57,7 +57,7 @@ func (i *Inspection) open() error {
 	for _, f := range files {
 		names[f.Name()] = true
 	}
-	if !names[storeName] && !names[logName] {
+	if !names[storeName] && !names[logName] && !names[blocksName] {
 		return ErrNoStore
 	}
 	if names[lockName] {
@@ -108,6 +108,9 @@ func (i *Inspection) StorePath() string { return filepath.Join(i.path, storeName
 
 // LogDir returns the directory of the commit log. It may not exist.
 func (i *Inspection) LogDir() string { return filepath.Join(i.path, logName) }
+
+// BlocksDir returns the directory of the block store. It may not exist.
+func (i *Inspection) BlocksDir() string { return filepath.Join(i.path, blocksName) }
 
 // Close lets servers use the directory again.
 func (i *Inspection) Close() error {

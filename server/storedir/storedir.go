@@ -176,12 +176,12 @@ func (d *Dir) NextEpoch() (uint64, error) {
 }
 
 // LogDir returns the directory of the commit log. It may not exist yet.
-func (d *Dir) LogDir() string { return filepath.Join(d.path, logName) }
+func (d *Dir) LogDir() string { return LogPath(d.path) }
 
 // BlocksDir returns the directory of the block store, which it creates
 // durably if it is missing, as in a store of an older version.
 func (d *Dir) BlocksDir() (string, error) {
-	path := filepath.Join(d.path, blocksName)
+	path := BlocksPath(d.path)
 	if err := makeDir(path); err != nil {
 		return "", &Error{Dir: d.path, Cause: err}
 	}

@@ -13,7 +13,10 @@ const (
 	// maxHosts is how many hosts are kept apart, and maxFiles how many files,
 	// at about 60 bytes each.
 	maxHosts = 1 << 16
-	maxFiles = 1 << 20
+	maxFiles = 1 << 19
+	// maxOpens is how many opens at one time are followed to count
+	// transactions, at about 300 bytes each.
+	maxOpens = 1 << 17
 	// maxGaps and maxBusiest are how many of them an Info lists.
 	maxGaps    = 5
 	maxBusiest = 10
@@ -26,7 +29,7 @@ func Collect(src traces.Source) (*Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := collect(src.Name(), in, infer.Options{})
+	info, err := collect(src.Name(), in, infer.Options{MaxBuffered: maxOpens})
 	if closing := in.Close(); err == nil && closing != nil {
 		return nil, closing
 	}

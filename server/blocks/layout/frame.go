@@ -11,6 +11,8 @@ const (
 	IndexHead = 48
 	// FrameHead is the size in bytes of what precedes a frame's payload.
 	FrameHead = 16
+	// IndexEnd is the size in bytes of the last frame of an index file.
+	IndexEnd = FrameHead + endLen
 	// MaxFrame is the largest payload of a frame in bytes.
 	MaxFrame = 64 << 10
 

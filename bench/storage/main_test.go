@@ -1,0 +1,121 @@
+package storage_test
+
+import (
+	"context"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/occ"
+)
+
+var (
+	gib        = flag.Float64("gib", 0.03, "size of the large store")
+	memory     = flag.Int("memory", 8, "MiB of cache of the server with the large store")
+	workingSet = flag.Int("workingset", 4, "MiB that are overwritten")
+	overwrites = flag.Int("overwrites", 8000, "how many blocks of them are")
+)
+
+const blockSize = 4096
+
+// program is the server.
+var program string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "tidemark-storage-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "tidemark")
+	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// start starts a server on a directory of its own.
+func start(t testing.TB, flags ...string) (s *chaos.Server, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "store")
+	s, err := chaos.NewServer(dir, append([]string{program, "serve"}, flags...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	return s, dir
+}
+
+func dial(t testing.TB, s *chaos.Server) *client.DB {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	db, err := client.Dial(ctx, s.Addr, client.Options{CacheBytes: 4 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// content is what the nth write puts into a block: nothing that could be made
+// shorter.
+func content(b occ.BlockID, n uint64) []byte {
+	data := make([]byte, blockSize)
+	x := uint64(b)*0x9e3779b97f4a7c15 + n + 1
+	for i := 0; i < len(data); i += 8 {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		binary.LittleEndian.PutUint64(data[i:], x|1<<56)
+	}
+	return data
+}
+
+// counters are what the server says of itself.
+func counters(t testing.TB, db *client.DB) map[string]uint64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := db.ServerStatus(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// size is how many bytes the files under dir have.
+func size(t testing.TB, dir string) (n int64) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += info.Size()
+		}
+		if os.IsNotExist(err) { // it was removed just now
+			return nil
+		}
+		return err
+	})
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"io"
+)
+
+// patient reads from r ahead, so that waiting for it can end with ctx. Then a
+// goroutine is left behind that waits on, until the program ends.
+type patient struct {
+	ctx    context.Context
+	r      io.Reader
+	chunks chan chunk // nil until the first Read
+	now    chunk
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+func newPatient(ctx context.Context, r io.Reader) *patient { return &patient{ctx: ctx, r: r} }
+
+// Read implements io.Reader.
+func (p *patient) Read(b []byte) (int, error) {
+	if p.chunks == nil {
+		p.chunks = make(chan chunk, 1)
+		go p.ahead()
+	}
+	if len(p.now.data) == 0 && p.now.err == nil {
+		select {
+		case p.now = <-p.chunks:
+		case <-p.ctx.Done():
+			return 0, context.Cause(p.ctx)
+		}
+	}
+	if n := copy(b, p.now.data); n > 0 {
+		p.now.data = p.now.data[n:]
+		return n, nil
+	}
+	return 0, p.now.err
+}
+
+func (p *patient) ahead() {
+	for {
+		data := make([]byte, 64<<10)
+		n, err := p.r.Read(data)
+		select {
+		case p.chunks <- chunk{data[:n], err}:
+		case <-p.ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}

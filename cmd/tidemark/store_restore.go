@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+
+	"github.com/tidemark/tidemark/backup"
+	"github.com/tidemark/tidemark/backup/restore"
+)
+
+type storeRestoreCmd struct {
+	Output  string   `short:"o" required:"" type:"path" placeholder:"DIR" help:"Data directory to make. It must not exist, and appears only when it is complete."`
+	JSON    bool     `help:"Print a line of JSON."`
+	Backups []string `arg:"" name:"BACKUP" help:"Files: a full backup, and then those of what changed since the one before."`
+}
+
+// Help is the second part of the command's help text.
+func (*storeRestoreCmd) Help() string {
+	return "The store is as it was at the timestamp of the last backup, and keeps its id. Clients that knew it before are told that " +
+		"it is a restored one, and forget what they had cached. Stop the server of the original first: both are the same store to " +
+		"clients, and must not go on side by side."
+}
+
+func (c *storeRestoreCmd) Run(env *environment) error {
+	var readers []*backup.Reader
+	total := int64(0)
+	for _, name := range c.Backups {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			total += info.Size()
+		}
+		r, err := backup.NewReader(f, name)
+		if err != nil {
+			return err
+		}
+		readers = append(readers, r)
+	}
+	chain, err := backup.NewChain(readers)
+	if err != nil {
+		return err
+	}
+	p := newProgress(env.stderr)
+	r, err := restore.Directory(env.ctx, c.Output, chain, restore.Options{
+		Progress: func(read int64) { p.showBytes("restoring", read, total) },
+	})
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return json.NewEncoder(env.stdout).Encode(map[string]any{"restored": map[string]any{
+			"store": r.Store.String(), "at": r.At, "epoch": r.Epoch, "blocks": r.Blocks, "data_bytes": r.DataBytes,
+		}})
+	}
+	return describe(env.stdout, "restored to "+c.Output, r.Store, r.At, r.Blocks, r.DataBytes)
+}
