@@ -57,7 +57,7 @@ func (s *Server) keepBlocks() {
 			return
 		}
 		if err := s.keep(); err != nil {
-			s.fail(fmt.Errorf("the block store failed, the server stops: %w", err))
+			s.fail(fmt.Errorf("the server stops: %w", err))
 			return
 		}
 	}
@@ -88,7 +88,11 @@ func (s *Server) keep() error {
 func (s *Server) beginCheckpoint() error {
 	c := &s.checkpoints
 	c.logged, c.slots = 0, slots(s.storage.blocks.Stats())
-	return s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable(), State: s.core.State()})
+	err := s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable(), State: s.core.State()})
+	if err != nil {
+		return blocksFailed(err)
+	}
+	return nil
 }
 
 // finishCheckpoint takes the steps of the checkpoint that was begun, if one was,
@@ -100,7 +104,7 @@ func (s *Server) finishCheckpoint(until <-chan struct{}) error {
 	for done := false; !done && !closed(until); {
 		var err error
 		if done, err = st.Step(); err != nil {
-			return err
+			return blocksFailed(err)
 		}
 		if err := s.writeBack(until); err != nil { // commits go on meanwhile
 			return err
@@ -111,15 +115,20 @@ func (s *Server) finishCheckpoint(until <-chan struct{}) error {
 		return nil
 	}
 	s.opts.Logger.Info("checkpoint", "number", d.Checkpoint, "stable", d.Stable, "log_index", d.LogIndex, "took", time.Since(begun))
-	return s.storage.log.Trim(d.LogIndex)
+	if err := s.storage.log.Trim(d.LogIndex); err != nil {
+		return fmt.Errorf("the commit log failed: %w", err)
+	}
+	return nil
 }
+
+func blocksFailed(err error) error { return fmt.Errorf("the block store failed: %w", err) }
 
 // writeBack writes early what waits in memory, if that is much.
 func (s *Server) writeBack(until <-chan struct{}) error {
 	for done := false; !done && !closed(until); {
 		var err error
 		if done, err = s.storage.blocks.WriteBack(); err != nil {
-			return err
+			return blocksFailed(err)
 		}
 		select {
 		case s.checkpoints.room <- struct{}{}:

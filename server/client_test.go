@@ -80,11 +80,20 @@ func dial(t testing.TB, addr string) *rawClient {
 // pipe connects in this process.
 func pipe(t testing.TB, s *Server) *rawClient {
 	t.Helper()
-	ours, theirs := net.Pipe()
-	if err := s.ServeConn(theirs); err != nil {
+	c, err := tryPipe(t, s)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return newRaw(t, ours)
+	return c
+}
+
+// tryPipe is pipe to a server that may have ended.
+func tryPipe(t testing.TB, s *Server) (*rawClient, error) {
+	ours, theirs := net.Pipe()
+	if err := s.ServeConn(theirs); err != nil {
+		return nil, errors.Join(err, ours.Close(), theirs.Close())
+	}
+	return newRaw(t, ours), nil
 }
 
 func newRaw(t testing.TB, nc net.Conn) *rawClient {

@@ -30,7 +30,13 @@
 //
 // # Failure
 //
-// When the log fails, the server stops: nothing that is not durable was
-// visible, nothing is acknowledged any more, connections are closed and Serve
-// returns the error.
+// When the log or the block store cannot be written, the server stops: nothing
+// that is not durable was visible, nothing is acknowledged any more,
+// connections are closed and Serve returns the error. What was acknowledged is
+// in the log, or in the checkpoint before it.
+//
+// Data that cannot be read costs whoever asks for it an error, and so does a
+// commit that would change a part of it. Should it become unreadable between
+// that check and the moment when the commit is applied, the server stops, and
+// does not start again: the commit is durable, and what it makes is lost.
 package server

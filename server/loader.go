@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
@@ -110,28 +111,44 @@ func (s *Server) readAll(refs []core.Ref) ([][]byte, error) {
 }
 
 // warm brings the blocks of which commits write ranges into memory, before the
-// core sees these commits: when they are applied, their bases are at hand. It
-// is called without the owner's lock.
-func (s *Server) warm(messages []wire.Message) {
+// core sees these commits: when they are applied, their bases are at hand. For
+// a commit of which a base cannot be read it returns why, by its place among
+// the messages. It is called without the owner's lock.
+func (s *Server) warm(messages []wire.Message) (unreadable map[int]error) {
 	if s.storage.blocks == nil {
-		return
+		return nil
 	}
-	for _, m := range messages {
+	for i, m := range messages {
 		commit, ok := m.(*wire.Commit)
 		if !ok {
 			continue
 		}
-		bases := make(map[uint64]core.Ref)
-		for _, w := range commit.Writes {
-			if w.Ranges != nil {
-				bases[uint64(w.Block)] = core.Ref{}
+		if _, err := s.readAll(bases(commit)); err != nil {
+			s.opts.Logger.Error("reading blocks, to change them", "error", err)
+			if unreadable == nil {
+				unreadable = make(map[int]error)
 			}
-		}
-		for _, r := range commit.Reads {
-			if _, ok := bases[uint64(r.Block)]; ok {
-				// An error shows when the data is needed.
-				_, _ = s.values.read(core.Ref{Block: r.Block, From: r.From})
-			}
+			unreadable[i] = err
 		}
 	}
+	return unreadable
+}
+
+// bases are the versions of which a commit writes ranges.
+func bases(commit *wire.Commit) (refs []core.Ref) {
+	ranged := make(map[occ.BlockID]struct{})
+	for _, w := range commit.Writes {
+		if w.Ranges != nil {
+			ranged[w.Block] = struct{}{}
+		}
+	}
+	if len(ranged) == 0 {
+		return nil
+	}
+	for _, r := range commit.Reads {
+		if _, ok := ranged[r.Block]; ok {
+			refs = append(refs, core.Ref{Block: r.Block, From: r.From})
+		}
+	}
+	return refs
 }

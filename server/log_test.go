@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/golang/mock/gomock"
 
@@ -120,7 +121,7 @@ func failingLog(t *testing.T, n int) wal.Log {
 	log := NewMockLog(gomock.NewController(t))
 	log.EXPECT().Head().DoAndReturn(real.Head).AnyTimes()
 	log.EXPECT().Fence(gomock.Any()).DoAndReturn(real.Fence)
-	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read)
+	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read).AnyTimes()
 	log.EXPECT().Close().DoAndReturn(real.Close)
 	before := log.EXPECT().Append(gomock.Any()).DoAndReturn(real.Append).Times(n - 1)
 	log.EXPECT().Append(gomock.Any()).After(before).Return(uint64(0), fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk))
@@ -201,4 +202,39 @@ func TestShutdownAnswers(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestCommitDelay: with Options.CommitDelay a group waits for others although
+// the log is free, and the clock closes it.
+func TestCommitDelay(t *testing.T) {
+	log := newTestLog()
+	s := running(t, Options{Log: log, CommitDelay: time.Millisecond})
+	var clients []*rawClient
+	for range 3 {
+		clients = append(clients, pipe(t, s).hello(occ.SessionID{})) // when the delay has passed
+	}
+	log.arm()
+	s.enter()
+	s.opts.CommitDelay = time.Hour
+	s.owner.Unlock()
+	for i, c := range clients {
+		c.send(c.commit(nil, write(occ.BlockID(i), "a")))
+		c.settled()
+	}
+	select {
+	case g := <-log.groups:
+		t.Fatalf("a group of %d records did not wait", len(g.Records))
+	default:
+	}
+	go s.closeGroup() // as the clock does
+	if g := <-log.groups; len(g.Records) != 3 {
+		t.Fatalf("%d records", len(g.Records))
+	}
+	log.answer <- nil
+	for _, c := range clients {
+		if items := expect[*wire.Items](c); items.Stable != 3 {
+			t.Fatalf("%+v", items)
+		}
+	}
+	log.groups, log.answer = nil, nil
 }

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	// ErrNoCheckpoint: the log begins behind the first entry, and there is no
-	// checkpoint that holds what came before.
+	// ErrNoCheckpoint: the beginning of the log was removed, and there is no
+	// checkpoint that holds all of it.
 	ErrNoCheckpoint = errors.New("the checkpoint is missing")
 	// ErrLogShort: the checkpoint holds more than the log ever did.
 	ErrLogShort = errors.New("the end of the log is missing")
@@ -67,16 +67,31 @@ func openStorage(opts Options) (*storage, error) {
 		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
 	}
 	st.epoch = st.log.Head().Epoch + 1
+	var err error
 	if opts.Blocks != nil {
-		if err := st.openBlocks(opts, opts.Blocks); err != nil {
-			return nil, errors.Join(err, st.close())
-		}
+		err = st.openBlocks(opts, opts.Blocks)
+	}
+	if err == nil {
+		err = st.joins()
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.close())
 	}
 	return st, nil
 }
 
-// openBlocks opens the block store on d.
-func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
+// openBlocks opens the block store on d, unless the log shows that there was
+// one which is missing.
+func (st *storage) openBlocks(opts Options, d disk.Disk) error {
+	names, err := d.List()
+	if err != nil {
+		return fmt.Errorf("open the block store: %w", err)
+	}
+	if len(names) == 0 {
+		if err := st.joins(); err != nil {
+			return err
+		}
+	}
 	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
 		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(),
 	})
@@ -84,6 +99,29 @@ func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
 		return fmt.Errorf("open the block store: %w", err)
 	}
 	return nil
+}
+
+// joins checks that the log goes on where the checkpoint ends, or at its first
+// entry if there is none.
+func (st *storage) joins() error {
+	held := uint64(0)
+	if st.loaded != nil {
+		held = st.loaded.LogIndex
+	}
+	if head := st.log.Head().Index; head < held {
+		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, head, held)
+	}
+	enough := errors.New("enough")
+	err := st.log.Read(0, func(oldest uint64, _ []byte) error {
+		if oldest > held+1 {
+			return fmt.Errorf("%w: the log begins with entry %d, and what is there holds all up to %d", ErrNoCheckpoint, oldest, held)
+		}
+		return enough
+	})
+	if err == enough {
+		return nil
+	}
+	return err
 }
 
 // openDir locks the directory and opens its log under a new epoch.
@@ -100,6 +138,9 @@ func openDir(opts Options) (*storage, error) {
 	blocksDir, err := dir.BlocksDir()
 	if err == nil {
 		err = st.openBlocks(opts, disk.OS(blocksDir))
+	}
+	if err == nil {
+		err = st.joins()
 	}
 	if err == nil {
 		st.epoch, err = dir.NextEpoch()
@@ -148,9 +189,6 @@ func (s *Server) recover() error {
 	}
 	next := first
 	err = s.storage.log.Read(first, func(index uint64, payload []byte) error {
-		if next == 0 && index != 1 {
-			return fmt.Errorf("recover: %w: the log begins with entry %d", ErrNoCheckpoint, index)
-		}
 		next = index + 1
 		group, err := record.Decode(payload)
 		if err == nil {
@@ -174,16 +212,13 @@ func (s *Server) recover() error {
 }
 
 // restore takes over the checkpoint that was loaded and returns the index of
-// the first log entry behind it; 0 if there is no checkpoint.
+// the first log entry behind it.
 func (s *Server) restore() (first uint64, err error) {
 	loaded := s.storage.loaded
 	if loaded == nil {
-		return 0, nil
+		return 1, nil
 	}
 	s.storage.loaded = nil
-	if head := s.storage.log.Head().Index; head < loaded.LogIndex {
-		return 0, fmt.Errorf("recover: %w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, head, loaded.LogIndex)
-	}
 	if err := s.core.Restore(loaded.State, loaded.Versions); err != nil {
 		return 0, fmt.Errorf("recover the checkpoint at log entry %d: %w", loaded.LogIndex, err)
 	}

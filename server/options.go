@@ -99,6 +99,9 @@ type Options struct {
 	// Blocks, if set beside Log, is the disk of its block store, which is then
 	// not in memory.
 	Blocks disk.Disk
+	// dirty, if set, is used instead of what follows from CacheBytes, so that
+	// tests need little data to make a server write early.
+	dirty int64
 	// Logger gets what an operator wants to know; nil means none of it.
 	Logger *slog.Logger
 }
@@ -169,6 +172,9 @@ func (o Options) frameBytes() uint64 { return cmp.Or(o.Limits.FrameBytes, wire.M
 // dirtyBytes is how much may wait in memory to be written to the block file
 // before it is written early.
 func (o Options) dirtyBytes() int64 {
+	if o.dirty > 0 {
+		return o.dirty
+	}
 	cache := cmp.Or(o.CacheBytes, blocks.DefaultCacheBytes)
 	return min(max(cache, minDirty), blocks.DefaultDirtyBytes)
 }

@@ -114,12 +114,16 @@ func (s *Server) opened(c *conn) bool {
 // received hands messages of a connection to the core; false if the server
 // has ended.
 func (s *Server) received(c *conn, messages []wire.Message) bool {
-	s.warm(messages)
+	unreadable := s.warm(messages)
 	if !s.enter() {
 		return false
 	}
-	for _, m := range messages {
-		s.core.Receive(c.id, m)
+	for i, m := range messages {
+		if err := unreadable[i]; err != nil {
+			s.core.ReceiveUnreadable(c.id, m, err)
+		} else {
+			s.core.Receive(c.id, m)
+		}
 	}
 	s.leave(c)
 	return true

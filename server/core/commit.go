@@ -29,16 +29,19 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 		c.sequenceError(cn, m.Req, "impossible sequence numbers")
 		return
 	}
-	if !c.hold(cn, m) {
-		c.decide(cn, m)
-		c.decided(cn.session, m.Urgent)
+	if c.unreadable != nil {
+		c.decideHeld(cn) // first those before it
+	} else if c.hold(cn, m) {
+		return
 	}
+	c.decide(cn, m, c.unreadable)
+	c.decided(cn.session, m.Urgent)
 }
 
 // decide validates a read/write transaction (section 7) and queues it for the
 // log. Its number is looked at before anything else, so that whatever becomes
-// of it, it is judged at most once.
-func (c *Core) decide(cn *conn, m *wire.Commit) {
+// of it, it is judged at most once. unreadable is as for ReceiveUnreadable.
+func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 	s := cn.session
 	s.trim(min(m.Acked, s.next-1))
 	switch {
@@ -73,6 +76,11 @@ func (c *Core) decide(cn *conn, m *wire.Commit) {
 		if m.Urgent {
 			c.fair.lost(s, m.Reads, changed)
 		}
+		return
+	}
+	if unreadable != nil {
+		o.state, o.conn, o.waiters = outcomeRefused, nil, nil
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeDamaged, Text: unreadable.Error()})
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)

@@ -35,6 +35,8 @@ type Core struct {
 	conflicts []*outcome // conflicts with transactions that are not yet applied
 	fair      fairness
 
+	unreadable error // of the commit being received, see ReceiveUnreadable
+
 	pending int64           // bytes of the commits in queue
 	queue   []step          // what waits for the log, oldest first
 	flight  int             // how many of queue are in the group under way

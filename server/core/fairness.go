@@ -90,15 +90,20 @@ func (c *Core) hold(cn *conn, m *wire.Commit) bool {
 	}
 	n := heldBytes(m)
 	if len(f.held) >= maxHeld || f.bytes+n > maxHeldBytes {
-		for _, h := range c.takeHeld(cn) { // first those before it
-			c.decide(h.conn, h.m)
-		}
+		c.decideHeld(cn) // first those before it
 		return false
 	}
 	f.held = append(f.held, heldCommit{cn, m})
 	f.bytes += n
 	c.counts.held++
 	return true
+}
+
+// decideHeld decides what is held of a connection.
+func (c *Core) decideHeld(cn *conn) {
+	for _, h := range c.takeHeld(cn) {
+		c.decide(h.conn, h.m, nil)
+	}
 }
 
 // takeHeld takes out what is held of a connection.
@@ -142,7 +147,7 @@ func (c *Core) letGo() {
 	held, again := f.held, f.next
 	f.reservation, f.next, f.held, f.bytes = reservation{}, reservation{}, nil, 0
 	for _, h := range held {
-		c.decide(h.conn, h.m)
+		c.decide(h.conn, h.m, nil)
 	}
 	if f.next.session == nil {
 		f.next = again

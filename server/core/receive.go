@@ -39,6 +39,15 @@ func (c *Core) Receive(id ConnID, m wire.Message) {
 	}
 }
 
+// ReceiveUnreadable is Receive for a commit that writes ranges of a block whose
+// data, as it was read, cannot be had, and why. It does not commit: what it
+// makes could not be read either. If it would have committed, it is refused.
+func (c *Core) ReceiveUnreadable(id ConnID, m wire.Message, err error) {
+	c.unreadable = err
+	c.Receive(id, m)
+	c.unreadable = nil
+}
+
 // requestNumber returns the number of a request; ok is false for anything
 // else.
 func requestNumber(m wire.Message) (req uint64, ok bool) {

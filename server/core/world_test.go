@@ -16,8 +16,11 @@ import (
 // world embeds a core the way the contract says, holds loads and appends back
 // when it is told to, and watches every stream.
 type world struct {
-	cfg      Config
-	core     *Core
+	cfg  Config
+	core *Core
+
+	unreadable error // of the commits that are received, if set
+
 	values   map[Ref][]byte
 	dropped  map[Ref]bool
 	log      [][]record.Record // durable
@@ -178,7 +181,11 @@ func (w *world) receive(id ConnID, m wire.Message) {
 			s.writes[m.Req] = m.Writes
 		}
 	}
-	w.core.Receive(id, m)
+	if w.unreadable != nil {
+		w.core.ReceiveUnreadable(id, m, w.unreadable)
+	} else {
+		w.core.Receive(id, m)
+	}
 	w.pump()
 }
 
