@@ -64,7 +64,8 @@ type Exchange struct {
 	// Size.
 	SetSize bool
 	Size    uint64
-	// Creates says that an Open made the file, or may have.
+	// Creates says that an Open made the file, or may have: it asked for
+	// that, and the reply, if there is one, does not say that it was there.
 	Creates bool
 	// WriteAccess says that an Open asked for access to write.
 	WriteAccess bool

@@ -32,6 +32,11 @@ var (
 
 func gotFH(h string) list { return list{10, 0, h} }
 
+// opened4 is the results of OPEN in a directory that changed or not.
+func opened4(atomic int, before, after uint64) list {
+	return list{18, 0, stateID, atomic, before, after, 0, 1, 0, 0}
+}
+
 // compoundOf is the arguments of a COMPOUND.
 func compoundOf(ops ...list) list {
 	all := list{"tag", 1, len(ops)}
@@ -88,6 +93,12 @@ func TestCompound(t *testing.T) {
 			"open dir/name = file size 5 creates writes [0]"},
 		{"open exclusively, old", compoundOf(putFH("dir"), openArgs("name", 2, uint64(9)), getFH),
 			resultsOf(0, putFHOK, list{18, 0, stateID, changed, 0, 0, 3, 1, 0}, gotFH("file")), "open dir/name = file creates writes [0]"},
+		{"open of what was there", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH, list{3, 63}),
+			resultsOf(0, putFHOK, opened4(1, 8, 8), gotFH("file"), list{3, 0, 1, 1}), "open dir/name = file size 0 writes [0]; access file [0]"},
+		{"open of a new file", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH), resultsOf(0, putFHOK, opened4(1, 8, 9), gotFH("file")),
+			"open dir/name = file size 0 creates writes [0]"},
+		{"open, changes not told apart", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH), resultsOf(0, putFHOK, opened4(0, 8, 8), gotFH("file")),
+			"open dir/name = file size 0 creates writes [0]"},
 		{"open by handle", compoundOf(putFH("file"), list{18, 0, 1, 0, owner, 0, 4}, getAttr), resultsOf(0, putFHOK, list{18, 0, stateID, changed, 0, 0, 3, 0}, attrsOK),
 			"open file [0]"},
 		{"open with a delegation", compoundOf(putFH("dir"), list{18, 0, 1, 0, owner, 0, 2, stateID, "name"}, getFH), resultsOf(0, putFHOK, noDelegation, gotFH("file")),
