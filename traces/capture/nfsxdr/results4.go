@@ -91,7 +91,7 @@ func (c *Call) result(s step, r *xdr.Cursor) {
 
 // opened reads the results of OPEN. A directory that did not change in it, as
 // the server knows if it looked at both numbers and the file in one step
-// (RFC 8881, section 3.3.5, change_info4), held the file before.
+// (change_info4 of RFC 8881, section 18.16), held the file before.
 func opened(x *nfs.Exchange, r *xdr.Cursor) {
 	r.Skip(stateid)
 	atomic, before, after := r.Bool(), r.Uint64(), r.Uint64()
