@@ -183,6 +183,22 @@ func TestSnapLength(t *testing.T) {
 	}
 }
 
+// TestWrongLength changes a bit in the length of a packet, which then seems to
+// reach far beyond the end of the file.
+func TestWrongLength(t *testing.T) {
+	base := sample(t, "zeek-nfs-base.pcap")
+	whole := read(t, base)
+	at := 24
+	for range 11 {
+		at += 16 + int(binary.LittleEndian.Uint32(base[at+8:]))
+	}
+	base[at+10] |= 4
+	got := read(t, base)
+	if got.err != nil || len(got.ops) < len(whole.ops)-1 || got.found["File: damaged places"] != 1 || got.found["File: ends within a packet"] != 0 {
+		t.Errorf("%d of %d operations, %v, %v", len(got.ops), len(whole.ops), got.err, got.found)
+	}
+}
+
 func TestNoNFS(t *testing.T) {
 	o := read(t, sample(t, "zeek-mount-unmount.pcap"))
 	if !errors.Is(o.err, ErrNoNFS) {
