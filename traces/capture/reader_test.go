@@ -66,6 +66,11 @@ func TestOperations(t *testing.T) {
 	if want := string(sample(t, "zeek-nfs-base.txt")); got.err != nil || got.text() != want {
 		t.Errorf("%v; got\n%s", got.err, got.text())
 	}
+	for i, op := range got.ops {
+		if op.Line != int64(i+1) {
+			t.Errorf("operation %d has the number %d", i+1, op.Line)
+		}
+	}
 }
 
 // TestSameOperations has the packets of one capture in other files: the

@@ -133,8 +133,16 @@ func (i *Info) gaps(p *page) {
 	}
 	p.heading("Longest times without an operation")
 	for _, g := range i.Gaps {
-		p.line(fmt.Sprintf("%s, ended at %s by line %s", seconds(g.Length), instant(g.End), count(g.Line)))
+		p.line(fmt.Sprintf("%s, ended at %s by %s %s", seconds(g.Length), instant(g.End), i.counted(), count(g.Line)))
 	}
+}
+
+// counted is what the trace has of each number: lines but for captures.
+func (i *Info) counted() string {
+	if strings.HasPrefix(i.Format, "pcap") {
+		return "operation"
+	}
+	return "line"
 }
 
 // odd tells what was met besides operations, what a sound trace lacks last.

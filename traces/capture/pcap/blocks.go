@@ -39,6 +39,8 @@ func sectionOrder(b []byte) binary.ByteOrder {
 	return nil
 }
 
+func (f *blocks) name() string { return "pcapng" }
+
 func (f *blocks) next(r *Reader) (Packet, bool, error) {
 	b, err := r.peek(blockFrame)
 	if err != nil {

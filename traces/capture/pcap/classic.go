@@ -63,6 +63,8 @@ func newClassic(head []byte) *classic {
 	return f
 }
 
+func (f *classic) name() string { return "pcap" }
+
 // record is the header of a packet.
 type record struct {
 	seconds, fraction, kept, wire uint32

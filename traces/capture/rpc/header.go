@@ -13,7 +13,7 @@ const (
 	typeCall  = 0
 	typeReply = 1
 
-	rpcVersion = 2
+	rpcVersion  = 2
 	flavorNone  = 0
 	flavorShort = 2
 	flavorGSS   = 6   // RFC 2203
