@@ -14,7 +14,7 @@ ARGS      ?=
 # The packages with goroutines, locks or processes.
 CONCURRENT = ./client/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
 
-.PHONY: all bench test race chaos storage fuzz lint generate microbench build clean
+.PHONY: all bench test race chaos storage fuzz lint generate microbench tracecheck build clean
 
 all: build
 
@@ -58,6 +58,10 @@ fuzz:
 # Micro-benchmarks with allocations: "make microbench COUNT=10 > new.txt", then "go tool benchstat old.txt new.txt".
 microbench:
 	@$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) ./...
+
+# Compare what the readers make of the traces in DIR with the counts in its README.md.
+tracecheck:
+	$(GO) run ./cmd/tracecheck $(DIR)
 
 lint:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "gofmt would change:"; echo "$$files"; exit 1; fi

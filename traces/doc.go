@@ -45,7 +45,8 @@
 //
 // A line with one of the six types and without a place is a line of the
 // genuine format. Line numbers are those of the file, and so not kept when
-// operations are written elsewhere.
+// operations are written elsewhere. The operations of a capture, which has no
+// lines, are numbered like the lines of its text form.
 //
 // # From file to operations
 //

@@ -52,7 +52,7 @@ type Op struct {
 	FID    FID    // the file
 	Off    int64  // first byte of the range; for Open and Close about the file's size
 	Size   int64  // bytes in the range; may be 0
-	Line   int64  // line of the trace, from 1; 0 if the operation was not read from text
+	Line   int64  // line of the trace, or number in a trace without lines, from 1; 0 if it was not read from a trace
 	Host   uint32 // the asking client, as numbered in the trace
 	Type   Type
 	Action Action

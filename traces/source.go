@@ -2,6 +2,7 @@ package traces
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 )
@@ -32,6 +33,9 @@ func NewSource(path string, stdin io.Reader, opt Options, open Opener) (Source, 
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fileError(path, err)
+	}
+	if info.IsDir() {
+		return nil, fileError(path, errors.New("it is a directory"))
 	}
 	if info.Mode().IsRegular() {
 		return &fileSource{path, opt, open}, nil

@@ -40,8 +40,13 @@ func (p *firstPass) end(in traces.Input, whole bool) {
 	if !whole {
 		return
 	}
+	p.env.warnOdd(p.name, traces.Findings(in))
+}
+
+// warnOdd warns of what is odd in a trace.
+func (env *environment) warnOdd(name string, found []traces.Finding) {
 	kinds, text := 0, ""
-	for _, f := range traces.Findings(in) {
+	for _, f := range found {
 		if !f.Odd {
 			continue
 		}
@@ -53,7 +58,7 @@ func (p *firstPass) end(in traces.Input, whole bool) {
 		text += fmt.Sprintf("; and %d more kinds", kinds-1)
 	}
 	if kinds > 0 {
-		fmt.Fprintf(p.env.stderr, "warning: %s holds what a sound trace would not: %s (tidemark trace info lists it)\n", p.name, text)
+		fmt.Fprintf(env.stderr, "warning: %s holds what a sound trace would not: %s (tidemark trace info lists it)\n", name, text)
 	}
 }
 

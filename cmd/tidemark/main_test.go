@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +30,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[serversKey{}] = make(servers)
-			return nil
+			traces, err := filepath.Abs("../../traces")
+			env.Setenv("TRACES", traces)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fails":    fails,

@@ -24,10 +24,7 @@ func (env *environment) openShowing(path string, o traces.Options, p *progress) 
 		src traces.Source
 		err error
 	}
-	pass := &firstPass{env: env, name: path, progress: p}
-	if path == traces.Stdin {
-		pass.name = "standard input"
-	}
+	pass := &firstPass{env: env, name: traceName(path), progress: p}
 	o.Watch = pass.watch
 	opened := make(chan result, 1)
 	go func() {
@@ -48,6 +45,14 @@ func (env *environment) openShowing(path string, o traces.Options, p *progress) 
 	case <-env.ctx.Done():
 		return nil, context.Cause(env.ctx)
 	}
+}
+
+// traceName is how warnings call a trace.
+func traceName(path string) string {
+	if path == traces.Stdin {
+		return "standard input"
+	}
+	return path
 }
 
 // interruptible is a trace that cannot be read any more once ctx has ended.

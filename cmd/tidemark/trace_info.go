@@ -28,6 +28,9 @@ func (c *traceInfoCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
+	if info.Operations == 0 { // else this was done at the trace's end
+		env.warnOdd(traceName(c.Trace), info.Findings)
+	}
 	if c.JSON {
 		enc := json.NewEncoder(env.stdout)
 		enc.SetIndent("", "  ")

@@ -5,10 +5,11 @@
 //	go run ./cmd/tracecheck DIR
 //
 // It prints a line for each file: ok, or what differs, or that there is no
-// reader for it. Its exit status is 1 if anything differs.
+// reader for it. Its exit status is 1 if anything differs, or if there is no
+// reader for a file of which the README counts something.
 //
-// What it compares: calls by version and procedure, calls of other RPC
-// programs, replies to known calls, clients, connections, servers, transport
+// What it compares: calls by version and procedure, operations of COMPOUND
+// calls where they are listed, calls of other RPC programs, replies to known calls, clients, connections, servers, transport
 // and the time from the first to the last NFS message; of texts in the Auspex
 // format, operations by type and action; of nfsdump texts, calls and replies
 // in all, calls by procedure, clients and lines.

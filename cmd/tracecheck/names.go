@@ -16,6 +16,8 @@ func captured(f traces.Finding) string {
 		return messageCounts[f.Name]
 	case f.Group == "Packets":
 		return packetCounts[f.Name]
+	case f.Group == "NFS version 4 operations":
+		return operation(f.Name)
 	case scan(f.Group, "NFS version %d calls", &n):
 		return fmt.Sprintf("v%d %s", n, f.Name)
 	case f.Group == "Calls of other RPC programs":
@@ -35,6 +37,9 @@ var messageCounts = map[string]string{
 var packetCounts = map[string]string{
 	"all": "frames", "cut by the capture": "frames cut", "parts of larger IP datagrams": "fragments",
 }
+
+// operation names an operation of COMPOUND calls.
+func operation(name string) string { return "v4 operation " + name }
 
 func scan(s, format string, into ...any) bool {
 	n, err := fmt.Sscanf(s, format, into...)

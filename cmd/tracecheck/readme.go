@@ -16,6 +16,8 @@ type counts map[string]int64
 type entry struct {
 	file string
 	want counts
+	// operations says that it mentions every operation of COMPOUND calls.
+	operations bool
 }
 
 var (
@@ -24,6 +26,8 @@ var (
 	program   = regexp.MustCompile(`^(.+) v(\d+) proc (\d+) x(\d+)$`)
 	procedure = regexp.MustCompile(`^(\w+) (\d+)$`)
 	frames    = regexp.MustCompile(`bytes; (\d+) frames; (\d+) cut by snap length; (\d+) IP-fragment frames`)
+
+	compounds = regexp.MustCompile(`Sub-operations in the \d+ COMPOUND calls: ([^.]+)\.`)
 
 	auspexCounts = regexp.MustCompile(`(set\d+) ((?:\w+ (?:READ|WRITE) [\d,]*\d(?:, )?)+)`)
 	auspexCount  = regexp.MustCompile(`(\w+ (?:READ|WRITE)) ([\d,]*\d)`)
@@ -38,7 +42,7 @@ func parseReadme(text string) (entries []entry) {
 		heading, body, _ := strings.Cut(section, "\n")
 		body, _, _ = strings.Cut(body, "\n## ")
 		for _, file := range strings.Split(heading, " and ") {
-			e := entry{strings.TrimSpace(file), counts{}}
+			e := entry{file: strings.TrimSpace(file), want: counts{}}
 			e.capture(body)
 			e.auspex(body)
 			e.dump(body)
@@ -69,7 +73,26 @@ func (e *entry) capture(body string) {
 		if calls, ok := strings.CutPrefix(line, "- Calls: "); ok && e.want["frames"] > 0 {
 			e.calls(strings.TrimSuffix(calls, "."))
 		}
+		if m := compounds.FindStringSubmatch(line); m != nil {
+			e.suboperations(m[1])
+		}
 	}
+}
+
+// suboperations reads operations of COMPOUND calls: with their numbers, then
+// those that came once, or that there are a few more.
+func (e *entry) suboperations(text string) {
+	counted, once, _ := strings.Cut(text, ", and one each of ")
+	counted, _, few := strings.Cut(counted, ", and a few more")
+	for _, item := range strings.Split(counted, ", ") {
+		if m := procedure.FindStringSubmatch(item); m != nil {
+			e.want[operation(m[1])] = number(m[2])
+		}
+	}
+	for _, name := range strings.FieldsFunc(once, func(r rune) bool { return r == ',' || r == ' ' }) {
+		e.want[operation(name)] = 1
+	}
+	e.operations = !few
 }
 
 // calls reads calls by procedure: parts separated by semicolons, each of a

@@ -121,7 +121,7 @@ func (j *job) try() error {
 			j.r.counts.Restarts++
 			j.r.mu.Unlock()
 			if err = a.tx.Restart(); err == nil {
-				done, a.absent, a.odd, a.moves = 0, 0, 0, nil
+				done, *a = 0, attempt{job: j, tx: a.tx}
 				continue
 			}
 		}

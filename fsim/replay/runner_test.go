@@ -268,3 +268,27 @@ func TestFeedRefuses(t *testing.T) {
 		t.Error("the end of a transaction that has not begun is no error")
 	}
 }
+
+// TestRestartCountsOnce: a read-only transaction begins anew, since a block of
+// when it first read is no longer kept. What it missed the first time was made
+// meanwhile, so that nothing was absent in the end.
+func TestRestartCountsOnce(t *testing.T) {
+	ops := []traces.Op{
+		op(0, 2, block, rd, 5, 0, blockSize),
+		op(50, 2, del, wr, 5, 0, 0),
+		op(100, 1, open, rd, 5, 0, 0),
+		op(110, 1, block, rd, 5, 0, 100), // absent
+		op(200, 2, open, wr, 5, 0, 0),
+		op(210, 2, block, wr, 5, 0, 2*blockSize),
+		op(220, 2, clos, rd, 5, 0, 0),
+		op(300, 1, block, rd, 5, 0, 100), // the first of two blocks
+	}
+	for i := range int64(5) {
+		ops = append(ops, op(400+600*i, 2, open, wr, 5, 0, 0), op(410+600*i, 2, block, wr, 5, 0, 2*blockSize), op(420+600*i, 2, clos, rd, 5, 0, 0))
+	}
+	ops = append(ops, op(3500, 1, block, rd, 5, blockSize, 100), op(3600, 1, clos, rd, 5, 0, 0)) // the second one of then is gone
+	r := newRig(t, ops, sim.Options{Retention: 10 * time.Millisecond}, client.Options{Freshness: client.Unbounded})
+	if c := r.run(replay.Options{}); c.Restarts != 1 || c.Absent != 0 || c.Odd != 0 || c.Failed != 0 {
+		t.Errorf("%+v", c)
+	}
+}

@@ -38,7 +38,10 @@ type Reader struct {
 	failed error // final
 }
 
-var _ traces.Reporter = (*Reader)(nil)
+var (
+	_ traces.Reporter  = (*Reader)(nil)
+	_ traces.Formatted = (*Reader)(nil)
+)
 
 // NewReader begins to read a capture, which must not be compressed. The name
 // stands in error messages; of the options, none matters. A file that does
@@ -56,7 +59,11 @@ func NewReader(r io.Reader, name string, _ traces.Options) (*Reader, error) {
 	return c, nil
 }
 
-// Next returns the next operation, and io.EOF after the last. Every failure
+// Format names the format of the file, pcap or pcapng.
+func (r *Reader) Format() string { return r.file.Format() }
+
+// Next returns the next operation, and io.EOF after the last. The Line of an
+// operation is its number in the capture, from 1. Every failure
 // is a *traces.StreamError: of the file, or ErrNoNFS or traces.ErrEmpty at
 // the end of a capture that gave no operation.
 func (r *Reader) Next() (traces.Op, error) {
@@ -70,6 +77,7 @@ func (r *Reader) Next() (traces.Op, error) {
 	op := r.queue[r.taken]
 	r.taken++
 	r.ops++
+	op.Line = r.ops
 	return op, nil
 }
 

@@ -66,6 +66,11 @@ func TestOperations(t *testing.T) {
 	if want := string(sample(t, "zeek-nfs-base.txt")); got.err != nil || got.text() != want {
 		t.Errorf("%v; got\n%s", got.err, got.text())
 	}
+	for i, op := range got.ops {
+		if op.Line != int64(i+1) {
+			t.Errorf("operation %d has the number %d", i+1, op.Line)
+		}
+	}
 }
 
 // TestSameOperations has the packets of one capture in other files: the
@@ -180,6 +185,22 @@ func TestSnapLength(t *testing.T) {
 			t.Errorf("cut to %d bytes: %d calls, %d with less; %v", snap, calls, last, got.found)
 		}
 		last = calls
+	}
+}
+
+// TestWrongLength changes a bit in the length of a packet, which then seems to
+// reach far beyond the end of the file.
+func TestWrongLength(t *testing.T) {
+	base := sample(t, "zeek-nfs-base.pcap")
+	whole := read(t, base)
+	at := 24
+	for range 11 {
+		at += 16 + int(binary.LittleEndian.Uint32(base[at+8:]))
+	}
+	base[at+10] |= 4
+	got := read(t, base)
+	if got.err != nil || len(got.ops) < len(whole.ops)-1 || got.found["File: damaged places"] != 1 || got.found["File: ends within a packet"] != 0 {
+		t.Errorf("%d of %d operations, %v, %v", len(got.ops), len(whole.ops), got.err, got.found)
 	}
 }
 

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/tidemark/tidemark/traces"
@@ -13,6 +14,10 @@ import (
 // MaxProcedures is how many procedures of other programs are told apart.
 const MaxProcedures = 1024
 
+// MaxRoots is how many servers' roots are known. Clients of version 4 begin
+// paths at the root without a handle, which some reply shows.
+const MaxRoots = 1024
+
 // resultSize is about how many bytes a call keeps of its reply.
 const resultSize = 64
 
@@ -20,6 +25,7 @@ const resultSize = 64
 type call struct {
 	nfsxdr.Call
 	protection rpc.Protection
+	server     nfs.End
 }
 
 // procedure is one of another program.
@@ -32,6 +38,7 @@ type talk struct {
 	scratch    call // the call being decoded
 	tally      nfs.Tally
 	translator *nfs.Translator
+	roots      map[nfs.End][]byte // handles by server
 
 	others     *nfs.Matcher[struct{}] // calls of other programs
 	procedures map[procedure]int64
@@ -48,6 +55,7 @@ func newTalk() talk {
 	return talk{
 		calls: nfs.NewMatcher[call](), others: nfs.NewMatcher[struct{}](),
 		translator: nfs.NewTranslator(), procedures: make(map[procedure]int64),
+		roots: make(map[nfs.End][]byte),
 	}
 }
 
@@ -72,7 +80,7 @@ func (t *talk) call(m nfs.Message, h rpc.Header, args *xdr.Cursor) {
 		h.Procedure = 0 // whatever it says: it calls nothing
 	}
 	host := t.tally.Call(&m, h.Procedure)
-	t.scratch.protection = h.Protection
+	t.scratch.protection, t.scratch.server = h.Protection, m.Server
 	if h.Procedure != 0 && !h.Cut && !h.Protection.Open(args) {
 		t.protected++
 		h.Procedure = 0
@@ -148,7 +156,17 @@ func (t *talk) drain(dst []traces.Op) []traces.Op {
 		if c == nil {
 			return dst
 		}
+		t.root(c)
 		c.Exchanges(func(x *nfs.Exchange) { dst = t.translator.Translate(x, dst) })
 		c.Release()
+	}
+}
+
+// root learns the root of the server from a call, or tells the call.
+func (t *talk) root(c *call) {
+	known, met := t.roots[c.server]
+	root := c.Root(known)
+	if !bytes.Equal(root, known) && (met || len(t.roots) < MaxRoots) {
+		t.roots[c.server] = bytes.Clone(root)
 	}
 }

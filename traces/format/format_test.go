@@ -102,6 +102,39 @@ func TestFormatsByContent(t *testing.T) {
 	}
 }
 
+// sampled returns a file of another package's test data.
+func sampled(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile("../" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestNamesOfFormats checks that every reader says what it reads, also inside
+// compression.
+func TestNamesOfFormats(t *testing.T) {
+	named := map[string][]byte{
+		"Auspex text":           []byte(text),
+		"Tidemark binary trace": asBinary(t),
+		"pcap":                  sampled(t, "capture/testdata/zeek-nfs-base.pcap"),
+		"pcapng":                sampled(t, "capture/testdata/tcpdump-nfs-write-verf-cookie.pcapng"),
+		"nfsdump text":          sampled(t, "nfsdump/testdata/ellard-a.txt"),
+	}
+	if len(named) < len(formats)+1 {
+		t.Errorf("%d names of %d formats and text", len(named), len(formats))
+	}
+	for want, data := range named {
+		for suffix, data := range map[string][]byte{"": data, ", gzip": gzipped(t, data)} {
+			ops, name, err := read(NewSource(traces.Stdin, bytes.NewReader(data), traces.Options{}))
+			if err != nil || ops == "" || name != want+suffix {
+				t.Errorf("%s is called %q; %v", want+suffix, name, err)
+			}
+		}
+	}
+}
+
 func TestForeignFiles(t *testing.T) {
 	const can = "; it can be Auspex text"
 	for _, c := range []struct{ data, want string }{

@@ -53,6 +53,11 @@ type Exchange struct {
 	// it. For an Open without a Name, File is the file itself.
 	Result []byte
 
+	// Hidden says that File or ToDir is empty because neither the call nor the
+	// reply has the handle, as of the directories in the midst of a path of
+	// version 4.
+	Hidden bool
+
 	// Offset and Count are the range of Read, Write and Commit, and the
 	// cookie and the bytes asked for of ReadDir. Count is also the length of
 	// the text of Symlink and ReadLink.
@@ -64,7 +69,8 @@ type Exchange struct {
 	// Size.
 	SetSize bool
 	Size    uint64
-	// Creates says that an Open made the file, or may have.
+	// Creates says that an Open made the file, or may have: it asked for
+	// that, and the reply, if there is one, does not say that it was there.
 	Creates bool
 	// WriteAccess says that an Open asked for access to write.
 	WriteAccess bool

@@ -24,6 +24,7 @@ type Translator struct {
 	guessed    int64
 	empty      int64
 	nowhere    int64
+	hidden     int64
 	tooMuch    int64
 	impossible int64
 }
@@ -44,13 +45,22 @@ func (t *Translator) Translate(x *Exchange, dst []traces.Op) []traces.Op {
 		}
 		return dst
 	case len(x.File) == 0:
-		t.nowhere++
+		t.without(x)
 		return dst
 	}
 	t.out = dst
 	t.translate(x, FileID(x.File))
 	dst, t.out = t.out, nil
 	return dst
+}
+
+// without counts an exchange that lacks a handle that it needs.
+func (t *Translator) without(x *Exchange) {
+	if x.Hidden {
+		t.hidden++
+	} else {
+		t.nowhere++
+	}
 }
 
 // translate is Translate for what did not fail; file is the FID of x.File.
@@ -156,6 +166,7 @@ func (t *Translator) Findings() []traces.Finding {
 	f.add(group, "failed", t.failed)
 	f.add(group, "lookups and opens of unknown result", t.unresolved)
 	f.add(group, "writes of no bytes", t.empty)
+	f.add(group, "on files whose handle is not shown", t.hidden)
 	f.odd(group, "without a file handle", t.nowhere)
 	f.odd(group, "with impossible names or ranges", t.impossible)
 	f.add("NFS files", "known by name only", t.guessed)

@@ -117,7 +117,7 @@ func (t *Translator) remove(x *Exchange, dir traces.FID) {
 
 func (t *Translator) rename(x *Exchange, dir traces.FID) {
 	if len(x.ToDir) == 0 {
-		t.nowhere++
+		t.without(x)
 		return
 	}
 	toDir := FileID(x.ToDir)
@@ -139,7 +139,7 @@ func (t *Translator) rename(x *Exchange, dir traces.FID) {
 
 func (t *Translator) link(x *Exchange, file traces.FID) {
 	if len(x.ToDir) == 0 {
-		t.nowhere++
+		t.without(x)
 		return
 	}
 	dir := FileID(x.ToDir)

@@ -98,6 +98,8 @@ func TestTranslateFiles(t *testing.T) {
 		"open by handle":   {Exchange{Proc: Open, File: h("f"), WriteAccess: true}, []traces.Op{op(traces.Open, W, f, 0, 0, nil)}, nil},
 		"open and set":     {Exchange{Proc: Open, File: h("f"), SetSize: true}, []traces.Op{op(traces.Open, R, f, 0, 0, nil), op(traces.Truncate, W, f, 0, 0, nil)}, nil},
 		"no handle":        {Exchange{Proc: GetAttr}, nil, []traces.Finding{odd("without a file handle")}},
+		"hidden handle":    {Exchange{Proc: Lookup, Name: h("a"), Hidden: true}, nil, []traces.Finding{counted("on files whose handle is not shown")}},
+		"hidden second":    {Exchange{Proc: Link, File: h("f"), ToName: h("b"), Hidden: true}, nil, []traces.Finding{counted("on files whose handle is not shown")}},
 		"no second handle": {Exchange{Proc: Rename, File: h("d"), Name: h("a"), ToName: h("b")}, nil, []traces.Finding{odd("without a file handle")}},
 		"link nowhere":     {Exchange{Proc: Link, File: h("f"), ToName: h("b")}, nil, []traces.Finding{odd("without a file handle")}},
 	} {

@@ -71,6 +71,9 @@ func Recognize(head []byte) bool {
 	return false
 }
 
+// Format names the format.
+func (d *Reader) Format() string { return "nfsdump text" }
+
 // Next returns the next operation, and io.EOF after the last. A trace that has
 // none ends with a *traces.StreamError that is traces.ErrEmpty.
 func (d *Reader) Next() (traces.Op, error) {

@@ -23,7 +23,8 @@ const (
 )
 
 // Collect reads the whole trace once and describes it. Memory does not depend
-// on the length of the trace.
+// on the length of the trace. A trace without operations is an error unless
+// its format tells of something else that is in it.
 func Collect(src traces.Source) (*Info, error) {
 	in, err := src.Open()
 	if err != nil {
@@ -39,11 +40,12 @@ func Collect(src traces.Source) (*Info, error) {
 func collect(name string, in traces.Input, how infer.Options) (*Info, error) {
 	s := &surveyor{
 		src:   traces.NewReorder(in),
-		info:  Info{Name: name, Format: traces.Format(in), Gaps: []Gap{}},
+		info:  Info{Name: name, Format: traces.Format(in), ByKind: []OpCount{}, Gaps: []Gap{}},
 		hosts: make(map[uint32]*HostUse),
 		files: newFiles(maxFiles),
 	}
-	if err := s.read(how); err != nil {
+	// A trace without operations may have something to tell all the same.
+	if err := s.read(how); err != nil && !(errors.Is(err, traces.ErrEmpty) && len(traces.Findings(in)) > 0) {
 		return nil, err
 	}
 	info := &s.info
@@ -90,9 +92,9 @@ func (s *surveyor) read(how infer.Options) error {
 	counts, err := infer.Count(s, how)
 	var dense *infer.LookaheadError
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, traces.ErrEmpty):
 		s.info.Transactions = transactions(counts)
-		return nil
+		return err
 	case !errors.As(err, &dense):
 		return err
 	}
@@ -158,7 +160,8 @@ func (s *surveyor) gap(op *traces.Op) {
 }
 
 // busiest returns the hosts with the most operations.
-func (s *surveyor) busiest() (list []HostUse) {
+func (s *surveyor) busiest() []HostUse {
+	list := []HostUse{}
 	for _, h := range s.hosts {
 		list = append(list, *h)
 	}

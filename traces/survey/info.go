@@ -93,7 +93,7 @@ type Sizes struct {
 type Gap struct {
 	Length int64 `json:"length_us"`
 	End    int64 `json:"end_us"` // time of the operation that ended it, microseconds since 1970
-	Line   int64 `json:"line"`   // and its line
+	Line   int64 `json:"line"`   // and its line, or number in a trace without lines
 }
 
 // Transactions are those that a replay of the trace would make, see package

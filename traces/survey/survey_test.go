@@ -183,6 +183,40 @@ func TestCollectErrors(t *testing.T) {
 }
 
 // TestSharing compares the compact sets with real ones.
+// TestNoOperations describes a trace in which other things were found, and
+// refuses one in which there is nothing.
+func TestNoOperations(t *testing.T) {
+	info, err := Collect(reporting{traces.Bytes("none", nil, traces.Options{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if _, err := info.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	const want = `trace         none
+format        packets
+operations    0
+
+Calls
+  WRITE  1,234
+  READ       5
+
+Odd: what a sound trace would not have
+  Packets: cut short  2
+`
+	if text.String() != want {
+		t.Errorf("got\n%s", text.String())
+	}
+	data, err := json.Marshal(info)
+	if err != nil || info.Transactions == nil || strings.Contains(string(data), "null") {
+		t.Errorf("%s, %v", data, err)
+	}
+	if _, err := Collect(traces.Bytes("none", nil, traces.Options{})); !errors.Is(err, traces.ErrEmpty) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestSharing(t *testing.T) {
 	f := newFiles(100)
 	sets := map[traces.FID]map[uint32]bool{}

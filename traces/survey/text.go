@@ -28,11 +28,13 @@ var meanings = map[string]string{
 func (i *Info) WriteTo(w io.Writer) (int64, error) {
 	var p page
 	i.summary(&p)
-	i.kinds(&p)
-	i.inference(&p)
-	i.hosts(&p)
-	i.files(&p)
-	i.gaps(&p)
+	if i.Operations > 0 {
+		i.kinds(&p)
+		i.inference(&p)
+		i.hosts(&p)
+		i.files(&p)
+		i.gaps(&p)
+	}
 	i.odd(&p)
 	n, err := io.WriteString(w, p.String())
 	return int64(n), err
@@ -44,6 +46,9 @@ func (i *Info) summary(p *page) {
 		p.fact("format", i.Format)
 	}
 	p.fact("operations", count(i.Operations))
+	if i.Operations == 0 {
+		return
+	}
 	p.fact("hosts", least(i.HostsAtLeast)+count(int64(i.Hosts)))
 	p.fact("files", fmt.Sprintf("%s%s, of which %s were used by more than one host", least(i.FilesAtLeast), count(i.Files), count(i.Sharing.Shared())))
 	p.fact("time", instant(i.First)+" to "+instant(i.Last))
@@ -133,8 +138,16 @@ func (i *Info) gaps(p *page) {
 	}
 	p.heading("Longest times without an operation")
 	for _, g := range i.Gaps {
-		p.line(fmt.Sprintf("%s, ended at %s by line %s", seconds(g.Length), instant(g.End), count(g.Line)))
+		p.line(fmt.Sprintf("%s, ended at %s by %s %s", seconds(g.Length), instant(g.End), i.counted(), count(g.Line)))
 	}
+}
+
+// counted is what the trace has of each number: lines but for captures.
+func (i *Info) counted() string {
+	if strings.HasPrefix(i.Format, "pcap") {
+		return "operation"
+	}
+	return "line"
 }
 
 // odd tells what was met besides operations, what a sound trace lacks last.

@@ -16,6 +16,7 @@ type compound struct {
 	ops            []step
 	slots          []slot
 	current, saved int32
+	root           int32 // the slot of the server's root, none if it is not used
 }
 
 // step is an operation of the call.
@@ -32,7 +33,7 @@ type slot struct {
 }
 
 func (c *compound) reset() {
-	*c = compound{ops: c.ops[:0], slots: c.slots[:0], current: none, saved: none}
+	*c = compound{ops: c.ops[:0], slots: c.slots[:0], current: none, saved: none, root: none}
 }
 
 // fresh makes a slot the current one.
@@ -50,6 +51,28 @@ func (c *compound) fresh(handle []byte) int32 {
 	return c.current
 }
 
+// enterRoot makes the server's root the current handle.
+func (c *compound) enterRoot() {
+	if c.root == none {
+		c.root = c.fresh(nil)
+	}
+	c.current = c.root
+}
+
+// Root joins what the call tells of the server's root with what is known of
+// it, nil if nothing is. If the call uses the root and does not show its
+// handle, that is the known one. Root returns what is known then; bytes of the
+// call are valid until the next Begin.
+func (c *Call) Root(known []byte) []byte {
+	switch {
+	case c.root == none:
+		return known
+	case len(c.slots[c.root].handle) == 0:
+		c.slots[c.root].handle = known
+	}
+	return c.slots[c.root].handle
+}
+
 // act marks a slot as acted on.
 func (c *compound) act(slot int32) {
 	if slot >= 0 {
@@ -59,13 +82,14 @@ func (c *compound) act(slot int32) {
 
 // resolve sets the handles of an exchange from its slots.
 func (c *Call) resolve(p *part) {
-	of := func(slot int32, handle *[]byte) {
+	of := func(slot int32, handle *[]byte) (hidden bool) {
 		if slot >= 0 {
 			*handle = c.slots[slot].handle
 		}
+		return slot >= 0 && len(*handle) == 0
 	}
-	of(p.file, &p.File)
-	of(p.toDir, &p.ToDir)
+	file, toDir := of(p.file, &p.File), of(p.toDir, &p.ToDir)
+	p.Hidden = file || toDir
 	of(p.result, &p.Result)
 }
 
@@ -89,7 +113,7 @@ func (c *Call) compoundArgs(a *xdr.Cursor, operation func(uint32)) {
 		o.args.skip(a)
 		c.arguments(number, &p, a)
 		if !a.OK() {
-			c.current, c.saved = before.current, before.saved
+			c.current, c.saved, c.root = before.current, before.saved, before.root
 			return
 		}
 		s := step{number, none, c.current}
@@ -111,7 +135,9 @@ func (c *Call) arguments(number uint32, p *part, a *xdr.Cursor) {
 	switch number {
 	case opPutFH:
 		c.fresh(c.keep(a.Opaque(maxHandle4)))
-	case opPutRoot, opPutPublic, opLookupParent, opOpenAttr:
+	case opPutRoot:
+		c.enterRoot()
+	case opPutPublic, opLookupParent, opOpenAttr:
 		c.fresh(nil)
 	case opSaveFH:
 		c.saved = c.current

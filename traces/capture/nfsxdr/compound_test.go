@@ -32,6 +32,11 @@ var (
 
 func gotFH(h string) list { return list{10, 0, h} }
 
+// opened4 is the results of OPEN in a directory that changed or not.
+func opened4(atomic int, before, after uint64) list {
+	return list{18, 0, stateID, atomic, before, after, 0, 1, 0, 0}
+}
+
 // compoundOf is the arguments of a COMPOUND.
 func compoundOf(ops ...list) list {
 	all := list{"tag", 1, len(ops)}
@@ -76,6 +81,10 @@ func TestCompound(t *testing.T) {
 		{"path", compoundOf(list{24}, list{15, "a"}, list{15, "b"}, getFH), resultsOf(0, list{24, 0}, list{15, 0}, list{15, 0}, gotFH("b")),
 			"lookup/a [0]; lookup/b = b [0]"},
 		{"root", compoundOf(list{24}, getFH, getAttr), resultsOf(0, list{24, 0}, gotFH("root"), attrsOK), "getattr root [0]"},
+		{"saved and restored", compoundOf(putFH("dir"), saveFH, putFH("other"), restored, list{28, "name"}), nil, "remove dir/name"},
+		{"named attributes", compoundOf(putFH("file"), list{19, 1}, getFH, getAttr), resultsOf(0, putFHOK, list{19, 0}, gotFH("attributes"), attrsOK), "getattr attributes [0]"},
+		{"root twice", compoundOf(list{24}, getFH, putFH("file"), getAttr, list{24}, list{15, "a"}), resultsOf(0, list{24, 0}, gotFH("root"), putFHOK, attrsOK, list{24, 0}, list{15, 0}),
+			"getattr file [0]; lookup root/a [0]"},
 		{"parent", compoundOf(putFH("dir"), list{16}, getFH, getAttr), resultsOf(0, putFHOK, list{16, 0}, gotFH("up"), attrsOK), "getattr up [0]"},
 		{"open", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH, list{3, 63}, getAttr),
 			resultsOf(0, putFHOK, noDelegation, gotFH("file"), list{3, 0, 1, 1}, attrsOK),
@@ -88,6 +97,12 @@ func TestCompound(t *testing.T) {
 			"open dir/name = file size 5 creates writes [0]"},
 		{"open exclusively, old", compoundOf(putFH("dir"), openArgs("name", 2, uint64(9)), getFH),
 			resultsOf(0, putFHOK, list{18, 0, stateID, changed, 0, 0, 3, 1, 0}, gotFH("file")), "open dir/name = file creates writes [0]"},
+		{"open of what was there", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH, list{3, 63}),
+			resultsOf(0, putFHOK, opened4(1, 8, 8), gotFH("file"), list{3, 0, 1, 1}), "open dir/name = file size 0 writes [0]; access file [0]"},
+		{"open of a new file", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH), resultsOf(0, putFHOK, opened4(1, 8, 9), gotFH("file")),
+			"open dir/name = file size 0 creates writes [0]"},
+		{"open, changes not told apart", compoundOf(putFH("dir"), openArgs("name", 0, both(0)), getFH), resultsOf(0, putFHOK, opened4(0, 8, 8), gotFH("file")),
+			"open dir/name = file size 0 creates writes [0]"},
 		{"open by handle", compoundOf(putFH("file"), list{18, 0, 1, 0, owner, 0, 4}, getAttr), resultsOf(0, putFHOK, list{18, 0, stateID, changed, 0, 0, 3, 0}, attrsOK),
 			"open file [0]"},
 		{"open with a delegation", compoundOf(putFH("dir"), list{18, 0, 1, 0, owner, 0, 2, stateID, "name"}, getFH), resultsOf(0, putFHOK, noDelegation, gotFH("file")),
@@ -121,6 +136,34 @@ func TestCompound(t *testing.T) {
 		if got := text(c); got != e.want {
 			t.Errorf("%s: got %s\nwant %s", e.name, got, e.want)
 		}
+	}
+}
+
+// TestRoot carries the handle of the root from a call that shows it to one
+// that does not.
+func TestRoot(t *testing.T) {
+	plain := begin(t, 4, 1, compoundOf(putFH("file"), getAttr)...)
+	if got := plain.Root([]byte("root")); string(got) != "root" || text(plain) != "getattr file" {
+		t.Errorf("%q, %s", got, text(plain))
+	}
+	path := func() *Call { return begin(t, 4, 1, compoundOf(list{24}, list{15, "a"}, list{15, "b"})...) }
+	unknown := path()
+	if got := unknown.Root(nil); got != nil {
+		t.Errorf("%q", got)
+	}
+	unknown.Exchanges(func(x *nfs.Exchange) {
+		if !x.Hidden || x.File != nil {
+			t.Errorf("%+v", x)
+		}
+	})
+	shown := begin(t, 4, 1, compoundOf(list{24}, getFH)...).answered(t, resultsOf(0, list{24, 0}, gotFH("root"))...)
+	root := shown.Root([]byte("an older one"))
+	if string(root) != "root" {
+		t.Errorf("%q", root)
+	}
+	known := path()
+	if got := known.Root(root); string(got) != "root" || text(known) != "lookup root/a; lookup/b" {
+		t.Errorf("%q, %s", got, text(known))
 	}
 }
 

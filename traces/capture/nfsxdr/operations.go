@@ -66,7 +66,7 @@ var operations = [operationsEnd]operation{
 	opLookup:       {true, "", ""},
 	opLookupParent: {true, "", ""},
 	17:             {true, "f", ""}, // NVERIFY
-	opOpen:         {true, "", "scibD"},
+	opOpen:         {true, "", ""},
 	opOpenAttr:     {true, "i", ""},
 	20:             {true, "si", "s"},   // OPEN_CONFIRM
 	21:             {true, "siii", "s"}, // OPEN_DOWNGRADE

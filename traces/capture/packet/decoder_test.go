@@ -147,6 +147,17 @@ func TestExtensionsOfIPv6(t *testing.T) {
 			t.Errorf("%s: %s, %+v", name, got, d.Counts())
 		}
 	}
+	// What follows the datagram in its frame is no part of it.
+	tcp := build(t, "hello", &layers.TCP{SrcPort: 800, DstPort: 2049, Seq: 5})
+	padded := append(chain(0, options(6), tcp), "trailer"...)
+	if got := decode(NewDecoder(), linkRaw, padded, len(padded)); got != `tcp 5 [fe80::1]:800>[fe80::2]:2049 "hello"/5` {
+		t.Errorf("hop by hop with a trailer: %s", got)
+	}
+	// Nor has a datagram that was cut more than its own length.
+	cut := chain(0, options(6), tcp)
+	if got := decode(NewDecoder(), linkRaw, cut[:len(cut)-2], len(cut)); got != `tcp 5 [fe80::1]:800>[fe80::2]:2049 "hel"/5` {
+		t.Errorf("hop by hop, cut: %s", got)
+	}
 	endless := chain(60, string(make([]byte, 0)))
 	for range maxExtensions + 1 {
 		endless = append(endless, options(60)...)

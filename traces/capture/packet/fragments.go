@@ -52,12 +52,15 @@ type datagram struct {
 	data  []byte
 }
 
-// fragments are the incomplete datagrams.
+// fragments are the incomplete datagrams. Their buffers are used again and
+// again, without being cleared: of a datagram that is complete every byte has
+// been written up to the first one that a capture left out.
 type fragments struct {
 	open    map[datagramID]*datagram
 	begun   int64
 	dropped int64
-	whole   []byte // the last one returned
+	whole   []byte   // the last one returned
+	free    [][]byte // buffers of no datagram, MaxDatagrams at most
 }
 
 func newFragments() fragments { return fragments{open: make(map[datagramID]*datagram)} }
@@ -83,6 +86,8 @@ func (d *Decoder) fragment(time int64, id datagramID, part fragment) (Packet, bo
 // add returns the known beginning and the length of a datagram that is
 // complete, or nil.
 func (f *fragments) add(time int64, id datagramID, part fragment) ([]byte, int) {
+	f.recycle(f.whole)
+	f.whole = nil
 	g := f.open[id]
 	if g != nil && time-g.last > fragmentWait {
 		f.drop(id)
@@ -92,7 +97,7 @@ func (f *fragments) add(time int64, id datagramID, part fragment) ([]byte, int) 
 		if len(f.open) == MaxDatagrams {
 			f.dropOldest()
 		}
-		g = &datagram{cut: MaxDatagram, end: -1, order: f.begun}
+		g = &datagram{cut: MaxDatagram, end: -1, order: f.begun, data: f.buffer()}
 		f.begun++
 		f.open[id] = g
 	}
@@ -109,8 +114,27 @@ func (f *fragments) add(time int64, id datagramID, part fragment) ([]byte, int) 
 	return f.whole, g.end
 }
 
+// buffer returns an empty buffer, if possible one with room.
+func (f *fragments) buffer() []byte {
+	last := len(f.free) - 1
+	if last < 0 {
+		return nil
+	}
+	b := f.free[last]
+	f.free = f.free[:last]
+	return b[:0]
+}
+
+// recycle takes a buffer back.
+func (f *fragments) recycle(b []byte) {
+	if cap(b) > 0 && len(f.free) < MaxDatagrams {
+		f.free = append(f.free, b)
+	}
+}
+
 // drop gives a datagram up.
 func (f *fragments) drop(id datagramID) {
+	f.recycle(f.open[id].data)
 	delete(f.open, id)
 	f.dropped++
 }
@@ -139,7 +163,7 @@ func (g *datagram) put(part fragment) bool {
 		g.end = to
 	}
 	if need := part.at + len(part.data); need > len(g.data) {
-		g.data = append(g.data, make([]byte, need-len(g.data))...)
+		g.data = slices.Grow(g.data, need-len(g.data))[:need]
 	}
 	copy(g.data[part.at:], part.data)
 	if len(part.data) < part.length {

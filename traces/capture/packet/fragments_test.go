@@ -2,6 +2,7 @@ package packet
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"testing"
 
 	"github.com/gopacket/gopacket/layers"
@@ -94,6 +95,8 @@ func TestFragmentsThatContradict(t *testing.T) {
 	for name, packets := range map[string][][]byte{
 		"two ends":             {long[2], short[1]},
 		"an end before others": {long[2], long[1], short[1]},
+		"a second end beyond":  {short[1], long[2]},
+		"an end within others": {long[1], short[1]},
 		"others beyond an end": {short[1], parts4(t, divided, 40)[0]},
 	} {
 		d := NewDecoder()
@@ -150,6 +153,57 @@ func TestFragmentsAreBounded(t *testing.T) {
 	}
 	if len(d.parts.open) != 0 || d.Counts().Incomplete != 1 {
 		t.Errorf("%d wait, %+v", len(d.parts.open), d.Counts())
+	}
+}
+
+// TestFragmentsFarBehind has the end of one datagram after the other, and
+// nothing else of them: this costs little more than the fragments themselves.
+func TestFragmentsFarBehind(t *testing.T) {
+	h := ip4(layers.IPProtocolUDP)
+	h.FragOffset = 8000
+	p := build(t, "the end.", h)
+	d, id := NewDecoder(), 0
+	feed := func() {
+		id++
+		p[4], p[5] = byte(id>>8), byte(id)
+		d.Decode(pcap.Packet{Time: int64(id), Link: linkRaw, Data: p, Wire: len(p)})
+	}
+	for range 2 * MaxDatagrams {
+		feed()
+	}
+	var before, after runtime.MemStats
+	const times = 1000
+	runtime.ReadMemStats(&before)
+	for range times {
+		feed()
+	}
+	runtime.ReadMemStats(&after)
+	if n := (after.TotalAlloc - before.TotalAlloc) / times; n > 1000 {
+		t.Errorf("%d bytes for each fragment", n)
+	}
+	if n := len(d.parts.free) + len(d.parts.open); n > MaxDatagrams+1 {
+		t.Errorf("%d buffers", n)
+	}
+}
+
+// TestBuffersAreUsedAgain puts together short datagrams and cut ones after
+// long ones: nothing of the long ones is in them.
+func TestBuffersAreUsedAgain(t *testing.T) {
+	d := NewDecoder()
+	long, short := parts4(t, divided, 24), parts4(t, "something short, divided", 16)
+	for range 3 {
+		if got := feed(t, d, long[2], long[0], long[1]); got != `udp 10.0.0.1:800>10.0.0.2:2049 "`+divided+`"/55` {
+			t.Errorf("got %s", got)
+		}
+		if got := feed(t, d, short[1], short[0]); got != `udp 10.0.0.1:800>10.0.0.2:2049 "something short, divided"/24` {
+			t.Errorf("got %s", got)
+		}
+		if got := feed(t, d, short[1], short[0][:len(short[0])-4]); got != `udp 10.0.0.1:800>10.0.0.2:2049 "some"/24` {
+			t.Errorf("got %s", got)
+		}
+	}
+	if len(d.parts.open) != 0 || len(d.parts.free) > 1 {
+		t.Errorf("%d wait, %d buffers are free", len(d.parts.open), len(d.parts.free))
 	}
 }
 

@@ -14,7 +14,6 @@ const (
 const (
 	byteOrderMagic = 0x1a2b3c4d
 	blockFrame     = 12 // type, length, and length again at the end
-	sectionLeast   = 28
 
 	// MaxBlock is the size in bytes of the largest block.
 	MaxBlock = 16 << 20
@@ -39,6 +38,8 @@ func sectionOrder(b []byte) binary.ByteOrder {
 	}
 	return nil
 }
+
+func (f *blocks) name() string { return "pcapng" }
 
 func (f *blocks) next(r *Reader) (Packet, bool, error) {
 	b, err := r.peek(blockFrame)

@@ -27,6 +27,7 @@ type classic struct {
 	order   binary.ByteOrder
 	link    uint32
 	perMicr uint32 // units of the fraction in a microsecond
+	snap    uint32 // the longest a packet is kept, 0 if that is not believed
 	// mayswap says that a program of before 1999 wrote the file: versions
 	// up to 2.3 exist with the two lengths in either order.
 	maySwap bool
@@ -55,9 +56,14 @@ func newClassic(head []byte) *classic {
 		f.perMicr = 1000
 	}
 	f.maySwap = f.order.Uint16(head[6:]) <= 3
+	if f.snap = f.order.Uint32(head[16:]); f.snap > MaxPacket {
+		f.snap = 0
+	}
 	f.link = f.order.Uint32(head[20:]) & linkMask
 	return f
 }
+
+func (f *classic) name() string { return "pcap" }
 
 // record is the header of a packet.
 type record struct {
@@ -81,19 +87,41 @@ func (f *classic) next(r *Reader) (Packet, bool, error) {
 		return Packet{}, false, r.end(b)
 	}
 	h := f.record(b)
+	plausible := func(b []byte) bool { return f.plausible(b, r.time) }
 	if h.kept > MaxPacket || h.wire > wireLimit {
-		return Packet{}, false, r.resync(func(b []byte) bool { return f.plausible(b, r.time) })
+		return Packet{}, false, r.resync(plausible)
 	}
 	n := recordHeader + int(h.kept)
-	if b, err = r.peek(n); err != nil {
+	if b, err = r.peek(n + plausibleNeeds); err != nil {
 		return Packet{}, false, err
 	}
-	if len(b) < n {
+	whole := len(b) >= n
+	switch {
+	case (!whole || f.doubtful(h) && !plausible(b[n:])) && contains(b, plausible):
+		return Packet{}, false, r.resync(plausible) // the length is wrong and hides other packets
+	case !whole:
 		return Packet{}, false, r.end(b)
 	}
+	b = b[:n:n]
 	r.used = n
 	t := int64(h.seconds)*1e6 + int64(h.fraction/f.perMicr)
 	return Packet{Time: r.timed(t), Link: f.link, Data: b[recordHeader:], Wire: int(max(h.wire, h.kept))}, true, nil
+}
+
+// doubtful says whether a length is more than the file says it keeps of a
+// packet, or than there was. Such files exist, but it may be damage, too.
+func (f *classic) doubtful(h record) bool {
+	return f.snap > 0 && h.kept > f.snap || h.kept > h.wire
+}
+
+// contains says whether a packet begins within b, not at its beginning.
+func contains(b []byte, plausible func([]byte) bool) bool {
+	for i := 1; i < len(b)-plausibleNeeds; i++ {
+		if plausible(b[i:]) {
+			return true
+		}
+	}
+	return false
 }
 
 // timed is the time t, or that of the last packet if t cannot be.

@@ -141,7 +141,10 @@ func TestClassicCut(t *testing.T) {
 // TestClassicDamage puts rubbish between packets, and impossible lengths into
 // one: those around it are read.
 func TestClassicDamage(t *testing.T) {
+	few := string(make([]byte, 40))
 	for name, damage := range map[string][]byte{
+		// The time of what seems to be a packet cannot be.
+		"fraction":      append(classicPacket(binary.LittleEndian, nil, 1, 0, 4, wireLimit+1, ""), classicPacket(binary.LittleEndian, nil, 1000000, 1e6, 40, 40, few)...),
 		"rubbish":       bytes.Repeat([]byte("rubbish!"), 20000),
 		"kept too long": classicPacket(binary.LittleEndian, nil, 1, 0, MaxPacket+1, 4, "abcd"),
 		"wire too long": classicPacket(binary.LittleEndian, nil, 1, 0, 4, wireLimit+1, "abcd"),
@@ -154,6 +157,46 @@ func TestClassicDamage(t *testing.T) {
 		}
 		got, counts := readAll(t, bytes.NewReader(b))
 		if len(got) != 4 || counts.Damaged != 1 || counts.Passed != int64(len(damage)) || counts.Truncated {
+			t.Errorf("%s: %d packets, %+v", name, len(got), counts)
+		}
+	}
+}
+
+// TestWrongLength changes bits in the length of a packet, so that it would
+// hide those that follow, up to the end of the file or not: only the packet
+// itself is lost.
+func TestWrongLength(t *testing.T) {
+	packets := func(b []byte, from, n int) []byte {
+		for i := range n {
+			b = classicPacket(binary.LittleEndian, b, uint32(1000000+from+i), 0, 40, 40, string(make([]byte, 40)))
+		}
+		return b
+	}
+	for _, c := range []struct {
+		bit   uint
+		after int // packets
+	}{{18, 10}, {18, 10000}, {19, 20000}, {16, 3000}, {12, 1}, {12, 5}, {8, 100}, {7, 100}} {
+		b := packets(classicFile(binary.LittleEndian, magicMicro, 4, 1), 0, 3)
+		damaged := len(b)
+		b = packets(b, 3, 1+c.after)
+		b[damaged+8+int(c.bit/8)] |= 1 << (c.bit % 8)
+		got, counts := readAll(t, bytes.NewReader(b))
+		if len(got) != 3+c.after || counts.Damaged != 1 || counts.Passed != recordHeader+40 || counts.Truncated {
+			t.Errorf("bit %d before %d packets: %d packets, %+v", c.bit, c.after, len(got), counts)
+		}
+	}
+}
+
+// TestStrangeLengths has packets longer than the file says that it keeps, or
+// than they were: without damage they are as they are.
+func TestStrangeLengths(t *testing.T) {
+	for name, wire := range map[string]uint32{"beyond the snap length": 40, "beyond the packet": 7} {
+		b := classicFile(binary.LittleEndian, magicMicro, 4, 1)
+		b[16], b[17] = 20, 0
+		for i := range 5 {
+			b = classicPacket(binary.LittleEndian, b, uint32(1000000+i), 0, 40, wire, string(make([]byte, 40)))
+		}
+		if got, counts := readAll(t, bytes.NewReader(b)); len(got) != 5 || counts != (Counts{Packets: 5}) {
 			t.Errorf("%s: %d packets, %+v", name, len(got), counts)
 		}
 	}

@@ -60,6 +60,7 @@ type Reader struct {
 type format interface {
 	// next returns the next packet, and false for what is none.
 	next(r *Reader) (Packet, bool, error)
+	name() string
 }
 
 // Recognize tells by its first bytes whether a file is a capture.
@@ -84,6 +85,9 @@ func NewReader(r io.Reader) (*Reader, error) {
 	}
 	return p, nil
 }
+
+// Format names the format of the file, pcap or pcapng.
+func (r *Reader) Format() string { return r.format.name() }
 
 // Counts returns what was counted so far.
 func (r *Reader) Counts() Counts { return r.counts }

@@ -13,10 +13,11 @@ const (
 	typeCall  = 0
 	typeReply = 1
 
-	rpcVersion = 2
-	flavorNone = 0
-	flavorGSS  = 6   // RFC 2203
-	maxAuth    = 400 // bytes of credentials or a verifier
+	rpcVersion  = 2
+	flavorNone  = 0
+	flavorShort = 2
+	flavorGSS   = 6   // RFC 2203
+	maxAuth     = 400 // bytes of credentials or a verifier
 )
 
 // Protection is what RPCSEC_GSS (RFC 2203) does to a call and its reply. It
@@ -173,7 +174,7 @@ func Likely(b []byte, size int) bool {
 	switch flavor, length := word(3), word(4); flavor {
 	case flavorNone:
 		return length == 0 && word(5) <= 5
-	case flavorGSS:
+	case flavorShort, flavorGSS:
 		return length > 0 && length <= maxAuth && size >= 24+int(length)
 	}
 	return false

@@ -117,6 +117,8 @@ func TestLikely(t *testing.T) {
 		"procedure":       {call(7, NFS, 3, 65), false},
 		"reply":           {reply(7), true},
 		"reply, verifier": {words(7, 1, 0, 6, 4, "mic!", 0), true},
+		"reply, short":    {words(7, 1, 0, 2, 8, "short-hd", 0), true},
+		"short of length": {words(7, 1, 0, 2, 8, "shor"), false},
 		"reply, denied":   {words(7, 1, 1, 1, 5), true},
 		"reply, mismatch": {words(7, 1, 1, 0, 2, 2), true},
 		"denied and more": {words(7, 1, 1, 1, 5, 0), false},

@@ -24,7 +24,7 @@ type flow struct {
 
 	first uint32 // number of the first byte
 	next  uint32 // number of the next byte to be given out
-	acked uint32 // every byte before it has come to the other end
+	acked uint32 // every byte before it has come to the other end; never before next
 
 	segments []segment     // held back, sorted by distance from next
 	held     int           // bytes of segments, with overhead
@@ -41,6 +41,15 @@ func (f *flow) begin(seq uint32, start bool) {
 
 // ahead is how far in the sequence a number is from the next byte.
 func (f *flow) ahead(seq uint32) int { return int(int32(seq - f.next)) }
+
+// advance moves on to a number at most 2*farAway ahead. What the other end has
+// acknowledged moves along: left behind by 2 GiB, it would seem to be ahead.
+func (f *flow) advance(seq uint32) {
+	f.next = seq
+	if f.ahead(f.acked) < 0 {
+		f.acked = seq
+	}
+}
 
 // segment takes the payload of a packet.
 func (f *flow) segment(p packet.Packet) {
@@ -70,7 +79,7 @@ func (f *flow) give(time int64, s segment) {
 	if old >= s.length {
 		return
 	}
-	f.next = s.seq + uint32(s.length)
+	f.advance(s.seq + uint32(s.length))
 	if old < len(s.data) {
 		f.sink.Data(time, s.data[old:])
 		old = len(s.data)
@@ -156,7 +165,7 @@ func (f *flow) skip(time int64) {
 	n := f.ahead(f.segments[0].seq)
 	f.table.counts.Gaps++
 	f.table.counts.Lost += int64(n)
-	f.next = f.segments[0].seq
+	f.advance(f.segments[0].seq)
 	f.sink.Gap(time, n)
 	late := f.table.counts.Late
 	f.drain(time)

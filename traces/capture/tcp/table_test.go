@@ -153,6 +153,31 @@ func TestAcknowledgedGap(t *testing.T) {
 	}
 }
 
+// TestLongFlow sends several times the space of sequence numbers, in large
+// segments. The second of each three comes last, and whether acknowledgements
+// are captured or not, nothing is a gap.
+func TestLongFlow(t *testing.T) {
+	const size = farAway / 4
+	for _, acknowledged := range []bool{false, true} {
+		table := NewTable(func(_, _ netip.AddrPort) Sink { return discard{} })
+		table.Add(syn(77))
+		seq, steps := uint32(77), 0
+		for sent := 0; sent < 9<<30; sent += 3 * size {
+			for _, n := range []uint32{0, 2, 1} {
+				table.Add(cut(seq+n*size, "beginning", size))
+			}
+			seq += 3 * size
+			steps++
+			if acknowledged {
+				table.Add(acks(seq, ""))
+			}
+			if c := table.Counts(); c.Gaps != 0 || c.Repeated != 0 || c.Late != int64(steps) {
+				t.Fatalf("after %d bytes, acknowledged: %v: %+v", sent, acknowledged, c)
+			}
+		}
+	}
+}
+
 // TestClockSetBack gives up waiting when time goes far back, too.
 func TestClockSetBack(t *testing.T) {
 	r := newRig()
