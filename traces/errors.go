@@ -16,7 +16,7 @@ var (
 	ErrTooLarge  = fmt.Errorf("standard input is over the spool limit of %d GiB", spoolLimit>>30)
 	ErrClosed    = errors.New("already closed")
 	ErrOnce      = errors.New("can be read only once")
-	ErrDirectory = errors.New("is a directory")
+	ErrDirectory = errors.New("it is a directory")
 )
 
 // LineError is a line that is not an operation.

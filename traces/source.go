@@ -2,7 +2,6 @@ package traces
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"os"
 )
@@ -35,13 +34,10 @@ func NewSource(path string, stdin io.Reader, opt Options, open Opener) (Source, 
 		return nil, fileError(path, err)
 	}
 	if info.IsDir() {
-		return nil, fileError(path, errors.New("it is a directory"))
+		return nil, &StreamError{File: path, Err: ErrDirectory}
 	}
 	if info.Mode().IsRegular() {
 		return &fileSource{path, opt, open}, nil
-	}
-	if info.IsDir() {
-		return nil, &StreamError{File: path, Err: ErrDirectory}
 	}
 	f, err := os.Open(path)
 	if err != nil {
