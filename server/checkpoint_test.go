@@ -64,7 +64,7 @@ func trimmedDir(t *testing.T) string {
 	dir := t.TempDir()
 	s := running(t, Options{Dir: dir, CheckpointBytes: 256 << 10})
 	c := pipe(t, s).hello(occ.SessionID{})
-	for i := range 20 {
+	for i := range 60 { // more than a segment
 		var writes []occ.Write
 		for b := range occ.BlockID(30) {
 			writes = append(writes, write(b+1, content(occ.BlockID(i))))

@@ -70,6 +70,7 @@ func BenchmarkCommit64(b *testing.B) {
 		rate := float64(commits) / took.Seconds()
 		bare := appendAndSync(b, filepath.Join(dir, "bare"), int(groups), int(bytes/groups))
 		b.ReportMetric(rate, "commits/s")
+		b.ReportMetric(float64(after["cpu_us"]-before["cpu_us"])/commits, "server-µs/commit")
 		b.ReportMetric(float64(commits)/float64(groups), "commits/group")
 		b.ReportMetric(float64(commits)/bare.Seconds(), "bare-commits/s")
 		b.ReportMetric(100*bare.Seconds()/took.Seconds(), "%-of-bare")

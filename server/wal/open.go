@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// DefaultSegmentBytes is the segment size of the zero Options. The
-	// library holds up to two segments in memory.
-	DefaultSegmentBytes = 512 << 10
+	// DefaultSegmentBytes is the segment size of the zero Options. Beginning a
+	// segment costs three syncs, which should be few beside those of the
+	// entries; the library holds the newest segment in memory.
+	DefaultSegmentBytes = 4 << 20
 
 	filePerm = 0o640
 	dirPerm  = 0o750

@@ -13,7 +13,7 @@ const (
 	// maxHosts is how many hosts are kept apart, and maxFiles how many files,
 	// at about 60 bytes each.
 	maxHosts = 1 << 16
-	maxFiles = 1 << 19
+	maxFiles = 1 << 18
 	// maxOpens is how many opens at one time are followed to count
 	// transactions, at about 300 bytes each.
 	maxOpens = 1 << 17
