@@ -12,7 +12,7 @@ SEED      ?= 0
 ARGS      ?=
 
 # The packages with goroutines, locks or processes.
-CONCURRENT = ./client/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
+CONCURRENT = ./client/... ./backup/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
 
 .PHONY: all bench test race chaos storage fuzz lint generate microbench tracecheck build clean
 
