@@ -93,7 +93,7 @@ func (r *result) read(t testing.TB, w *world, to string) {
 	}))
 	state, err := record.DecodeState(loaded.State)
 	must(t, err)
-	if loaded.LogIndex != 0 || len(state.Sessions)+len(state.Pins) > 0 || state.Epoch != r.Epoch || state.Horizon != r.Stable {
+	if loaded.LogIndex != 1 || len(state.Sessions)+len(state.Pins) > 0 || state.Epoch != r.Epoch || state.Horizon != r.Stable {
 		t.Errorf("state %+v", state)
 	}
 	for b := range r.has {
