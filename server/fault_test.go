@@ -9,7 +9,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
-	"github.com/tidemark/tidemark/server/blocks"
+	"github.com/tidemark/tidemark/server/blocks/layout"
 	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/wal"
 )
@@ -186,26 +186,45 @@ func TestDamagedBlock(t *testing.T) {
 	a.reads(7, 5, "nxw")
 }
 
-// TestDamagedBase: a base that was damaged when only the log had what was made
-// of it cannot be replaced by anything: the store is not opened, and the error
-// names the place.
-func TestDamagedBase(t *testing.T) {
+// TestUnreadableBase: a disk that does not return the base of what the log
+// changes may do so later: the store is not opened.
+func TestUnreadableBase(t *testing.T) {
 	d, log := disk.NewMemory(), wal.NewMemory(occ.StoreID{9}, 1<<20)
 	opts := scripted(log, d)
 	s := running(t, opts)
 	a := pipe(t, s).hello(occ.SessionID{})
-	a.committed(nil, write(7, "to be damaged"))
+	a.committed(nil, write(7, "base"))
 	shutdown(t, s)
 	opts = scripted(log, d)
 	opts.CheckpointBytes = 1 << 20
 	a = pipe(t, running(t, opts)).hello(occ.SessionID{})
 	a.committed([]occ.Read{{Block: 7, From: 1}}, occ.Write{Block: 7, Ranges: []occ.Range{{Off: 1, Data: []byte("x")}}})
 	d = d.Crash(func(disk.Unsynced) bool { return true })
-	flip(t, d, "to be damaged")
-	var corrupt *blocks.CorruptError
-	if _, err := Open(scripted(log, d)); !errors.As(err, &corrupt) || corrupt.Block != 7 || corrupt.From != 1 {
+	opts = scripted(log, d)
+	opts.Blocks = unreadable{d}
+	if _, err := Open(opts); !errors.Is(err, errDisk) {
 		t.Fatal(err)
 	}
+}
+
+// unreadable is a disk that returns no slot of the block file.
+type unreadable struct{ disk.Disk }
+
+func (d unreadable) Open(name string) (disk.File, error) {
+	f, err := d.Disk.Open(name)
+	if name == "blocks" && err == nil {
+		f = unreadableFile{f}
+	}
+	return f, err
+}
+
+type unreadableFile struct{ disk.File }
+
+func (f unreadableFile) ReadAt(b []byte, at int64) (int, error) {
+	if at >= layout.PageSize {
+		return 0, errDisk
+	}
+	return f.File.ReadAt(b, at)
 }
 
 // flip inverts a bit of some data in the block file.

@@ -17,8 +17,8 @@ import (
 )
 
 var (
-	// ErrNoCheckpoint: the beginning of the log was removed, and there is no
-	// checkpoint that holds all of it.
+	// ErrNoCheckpoint: the beginning of the log was removed, or what it goes on
+	// from was never in it, and there is no checkpoint that holds all of that.
 	ErrNoCheckpoint = errors.New("the checkpoint is missing")
 	// ErrLogShort: the checkpoint holds more than the log ever did.
 	ErrLogShort = errors.New("the end of the log is missing")
@@ -107,6 +107,8 @@ func (st *storage) joins() error {
 	held := uint64(0)
 	if st.loaded != nil {
 		held = st.loaded.LogIndex
+	} else if st.dir != nil && storedir.Anew(st.dir.Epoch()) {
+		return fmt.Errorf("%w: the store was restored or salvaged, and what it began with is gone", ErrNoCheckpoint)
 	}
 	if head := st.log.Head().Index; head < held {
 		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, head, held)

@@ -73,7 +73,7 @@ func newServer(opts Options, st *storage) *Server {
 		conns:   make(map[core.ConnID]*conn),
 	}
 	if st.blocks != nil {
-		s.values = diskValues{st.blocks}
+		s.values = diskValues{st.blocks, opts.Logger}
 		s.checkpoints.due, s.checkpoints.room = make(chan struct{}, 1), make(chan struct{}, 1)
 	}
 	s.mu.open = make(map[*conn]struct{})

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
@@ -11,7 +13,8 @@ import (
 // not change it. The owner alone puts and drops.
 type values interface {
 	// put carries out a Put. It reads the base of ranges from disk if that is
-	// not in memory, which warm has made rare, and fails if it cannot.
+	// not in memory, which warm has made rare, and fails if the disk does. Of
+	// a base that is damaged it makes a version that is.
 	put(core.Put) error
 	drop(core.Ref)
 	// get returns the data of a version if it is in memory.
@@ -34,7 +37,10 @@ func (m memoryValues) get(r core.Ref) ([]byte, bool)   { return m[r], true }
 func (m memoryValues) read(r core.Ref) ([]byte, error) { return m[r], nil }
 
 // diskValues keeps them in a block store.
-type diskValues struct{ store *blocks.Store }
+type diskValues struct {
+	store  *blocks.Store
+	logger *slog.Logger
+}
 
 func (d diskValues) put(p core.Put) error {
 	var failed error
@@ -45,10 +51,17 @@ func (d diskValues) put(p core.Put) error {
 		}
 		return data
 	})
-	if failed == nil {
+	var damage *blocks.CorruptError
+	switch {
+	case failed == nil:
 		d.store.Put(p.Block, p.From, data)
+	case errors.As(failed, &damage):
+		d.logger.Error("a change is lost", "block", p.Block, "timestamp", p.From, "error", failed)
+		d.store.PutDamaged(p.Block, p.From, damage)
+	default:
+		return failed
 	}
-	return failed
+	return nil
 }
 
 func (d diskValues) drop(r core.Ref)                 { d.store.Drop(r.Block, r.From) }

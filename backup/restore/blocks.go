@@ -26,7 +26,7 @@ const (
 )
 
 // Blocks makes a block store on an empty disk of what the backups say: one
-// checkpoint, of a log in which nothing stands. Sessions and pins are not
+// checkpoint, of a log with one entry. Sessions and pins are not
 // restored. epoch is the one that the state has. Unless it returns nil there is
 // no checkpoint, or one of everything.
 func Blocks(ctx context.Context, d disk.Disk, epoch uint64, chain *backup.Chain, o Options) (Result, error) {
@@ -41,7 +41,7 @@ func Blocks(ctx context.Context, d disk.Disk, epoch uint64, chain *backup.Chain,
 	if loaded != nil {
 		err = ErrUsed
 	} else if err = putAll(ctx, s, chain, &r, o); err == nil {
-		err = checkpoint(ctx, s, blocks.Moment{Stable: h.At, State: record.AppendState(nil, &record.State{
+		err = checkpoint(ctx, s, blocks.Moment{LogIndex: 1, Stable: h.At, State: record.AppendState(nil, &record.State{
 			Stable: h.At, Horizon: h.At, Epoch: epoch, Next: h.Next,
 		})})
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/tidemark/tidemark/backup"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/disk"
+	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
 	"github.com/tidemark/tidemark/server/storedir/durable"
+	"github.com/tidemark/tidemark/server/wal"
 )
 
 const dirPerm = 0o750
@@ -118,10 +120,8 @@ func fill(ctx context.Context, path string, epoch uint64, chain *backup.Chain, o
 	if err := os.Chmod(path, dirPerm); err != nil {
 		return Result{}, err
 	}
-	for _, dir := range []string{storedir.LogPath(path), storedir.BlocksPath(path)} {
-		if err := os.Mkdir(dir, dirPerm); err != nil {
-			return Result{}, err
-		}
+	if err := os.Mkdir(storedir.BlocksPath(path), dirPerm); err != nil {
+		return Result{}, err
 	}
 	d := disk.OS(storedir.BlocksPath(path))
 	if o.Wrap != nil {
@@ -129,6 +129,10 @@ func fill(ctx context.Context, path string, epoch uint64, chain *backup.Chain, o
 	}
 	r, err := Blocks(ctx, d, epoch, chain, o)
 	if err != nil {
+		return Result{}, err
+	}
+	first := record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: epoch}}})
+	if err := wal.Create(storedir.LogPath(path), r.Store, epoch, first); err != nil {
 		return Result{}, err
 	}
 	return r, storedir.Create(path, storedir.Identity{Store: r.Store, BlockSize: chain.Header().BlockSize, Epoch: epoch})

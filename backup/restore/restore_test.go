@@ -60,7 +60,7 @@ func stored(t *testing.T, d disk.Disk, r restore.Result, h backup.Header) map[oc
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if loaded == nil || loaded.LogIndex != 0 || loaded.Stable != h.At {
+	if loaded == nil || loaded.LogIndex != 1 || loaded.Stable != h.At {
 		t.Fatalf("the block store holds %+v", loaded)
 	}
 	state, err := record.DecodeState(loaded.State)

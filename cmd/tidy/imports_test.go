@@ -46,7 +46,7 @@ var house = []room{
 	{"client", []string{"occ", "occ/wire", "occ/history", "client/core"}, "a client embeds no server"},
 	{"backup", []string{"occ"}, "a backup must be readable without a server, and without a store"},
 	{"backup/take", []string{"backup", "client", "client/core", "occ", "occ/..."}, "it asks a server like any client"},
-	{"backup/restore", []string{"backup", "occ", "server/blocks", "server/blocks/layout", "server/disk", "server/record", "server/storedir", "server/storedir/durable"}, "it makes what a server opens, and runs none"},
+	{"backup/restore", []string{"backup", "occ", "server/blocks", "server/blocks/layout", "server/disk", "server/record", "server/storedir", "server/storedir/durable", "server/wal"}, "it makes what a server opens, and runs none"},
 	{"fsim", []string{"occ"}, "a file system needs the few methods of its Tx, whoever has them"},
 	{"fsim/replay", []string{"occ/...", "occ", "client/...", "client", "fsim", "traces", "traces/infer"}, "it runs against any server, simulated or real"},
 	{"traces", nil, "an operation names files, not blocks"},

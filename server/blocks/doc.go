@@ -1,7 +1,7 @@
 // Package blocks keeps the data of a store's versions, on disk and in memory,
 // and makes checkpoints of them, so that the commit log before a checkpoint
 // can go. It decides nothing about versions: which of them there are is said
-// by Put and Drop.
+// by Put, PutDamaged and Drop.
 //
 // # What is promised
 //

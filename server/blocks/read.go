@@ -85,6 +85,6 @@ func (s *Store) keep(r ref, data []byte) {
 	defer s.mu.Unlock()
 	s.mu.stats.Reads++
 	if _, ok := s.mu.index.get(r); ok && s.mu.memory.all[r] == nil {
-		s.mu.memory.put(r, data, false)
+		s.mu.memory.put(&resident{ref: r, data: data})
 	}
 }

@@ -9,7 +9,8 @@ const versionOverhead = 160
 type resident struct {
 	ref
 	data       []byte
-	dirty      bool // not on disk yet
+	damage     *CorruptError // set: the version has no data, and never will
+	dirty      bool          // not on disk yet
 	next, prev *resident
 }
 
@@ -73,23 +74,23 @@ func (m *memory) of(r *resident) *queue {
 	return &m.cached
 }
 
-// get returns the data of a version and counts that as its last use.
-func (m *memory) get(r ref) (data []byte, ok bool) {
+// get returns a version, nil if it is not here, and counts that as its last
+// use.
+func (m *memory) get(r ref) *resident {
 	v := m.all[r]
 	if v == nil {
-		return nil, false
+		return nil
 	}
 	if !v.dirty {
 		m.cached.remove(v)
 		m.cached.push(v)
 	}
-	return v.data, true
+	return v
 }
 
-// put adds the data of a version, which has none here.
-func (m *memory) put(r ref, data []byte, dirty bool) {
-	v := &resident{ref: r, data: data, dirty: dirty}
-	m.all[r] = v
+// put adds a version, which is not here.
+func (m *memory) put(v *resident) {
+	m.all[v.ref] = v
 	m.of(v).push(v)
 	m.evict()
 }

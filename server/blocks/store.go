@@ -54,35 +54,6 @@ func newStore(d disk.Disk, o Options) *Store {
 	return s
 }
 
-// Put keeps the data of a version: at most BlockSize bytes, best without the
-// block's trailing zeros. The bytes must not change any more. Data that is
-// empty stands for zeros and needs no space. A version that is put again
-// before the next checkpoint is begun has the newer data.
-//
-// Put never waits and never fails; the caller bounds what it puts by asking
-// Dirty. Each version must be newer than the moment of the newest checkpoint:
-// to put another, or more data than a block has, is a fault of the program
-// and panics.
-func (s *Store) Put(block occ.BlockID, from occ.Timestamp, data []byte) {
-	if len(data) > s.opts.BlockSize {
-		panic(fmt.Sprintf("blocks: %d bytes for a block of %d", len(data), s.opts.BlockSize))
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if from <= s.mu.pinned {
-		panic(fmt.Sprintf("blocks: version (%d, %d) is put behind the checkpoint at %d", block, from, s.mu.pinned))
-	}
-	r := ref{block, from}
-	if where, ok := s.mu.index.get(r); ok {
-		s.forget(r, where)
-	}
-	s.mu.newest = max(s.mu.newest, from)
-	s.mu.index.add(r, place{size: uint32(len(data)), slot: layout.NoSlot})
-	if len(data) > 0 {
-		s.mu.memory.put(r, data, true)
-	}
-}
-
 // Drop forgets a version, if there is one. A checkpoint that was begun before
 // holds it all the same.
 func (s *Store) Drop(block occ.BlockID, from occ.Timestamp) {
@@ -146,11 +117,14 @@ func (s *Store) lookup(r ref) (place, []byte, error) {
 	if where.size == 0 {
 		return where, nil, nil
 	}
-	data, ok := s.mu.memory.get(r)
-	if !ok {
+	switch v := s.mu.memory.get(r); {
+	case v == nil:
 		return where, nil, errOnDisk
+	case v.damage != nil:
+		return where, nil, v.damage
+	default:
+		return where, v.data, nil
 	}
-	return where, data, nil
 }
 
 // Dirty returns how many bytes of data, counted like Options.DirtyBytes, are

@@ -80,7 +80,12 @@ func (s *Store) writeDirty(stable occ.Timestamp) (none bool, err error) {
 		return false, ErrFull
 	}
 	err = s.writeSlots(slots, func(i int, b []byte) {
-		layout.EncodeSlot(b, layout.Slot{Block: batch[i].block, From: batch[i].from, Data: batch[i].data})
+		v := batch[i]
+		if v.damage != nil {
+			layout.EncodeDamaged(b, v.block, v.from)
+			return
+		}
+		layout.EncodeSlot(b, layout.Slot{Block: v.block, From: v.from, Data: v.data})
 	})
 	if err != nil {
 		return false, err

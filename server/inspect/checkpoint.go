@@ -216,6 +216,8 @@ func (c *check) fits(log string) error {
 	switch {
 	case c.broken || c.base == nil && !c.replaying: // no checkpoint that can be compared
 		return nil
+	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
+		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"
 	case c.Entries > 0 && c.First > covered+1:
 		f.Index, f.Lost = covered+1, c.First-covered-1
 		f.Reason = fmt.Sprintf("the log begins with entry %d, and no checkpoint holds those before it", c.First)

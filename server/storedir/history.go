@@ -13,3 +13,7 @@ func NextHistory(epoch uint64, chance uint16) (next uint64, ok bool) {
 	next = (epoch>>historyShift + 1 + uint64(chance)) << historyShift
 	return next, next > epoch
 }
+
+// Anew reports whether under this epoch a store has begun anew from an older
+// state of itself: that is in a checkpoint, and not in the log.
+func Anew(epoch uint64) bool { return epoch>>historyShift > 0 }

@@ -28,6 +28,7 @@ type Disk struct {
 		log    *tidwall.Log
 		starts []uint64 // first index of every segment, in order
 		tail   int64    // bytes in the newest segment
+		marked bool     // the file "bounds" is there
 		head   Head
 		epoch  uint64 // of the writer, 0 before the first Fence
 		buf    []byte
@@ -77,6 +78,9 @@ func (d *Disk) Append(payload []byte) (uint64, error) {
 	if d.mu.tail += int64(uvarintLen(len(entry)) + len(entry)); err == nil && d.mu.tail >= d.segment {
 		err = d.noteRoll(index)
 	}
+	if err == nil && !d.mu.marked {
+		err = d.mark()
+	}
 	if err != nil {
 		d.mu.poison = fmt.Errorf("append entry %d: %w", index, err)
 		return 0, fmt.Errorf("%w: %w", ErrUnknown, d.mu.poison)
@@ -116,7 +120,15 @@ func (d *Disk) noteRoll(index uint64) error {
 	if err := durable.SyncDir(d.dir); err != nil {
 		return err
 	}
-	return bounds{first: d.mu.starts[0], tail: d.mu.starts[len(d.mu.starts)-1]}.write(d.dir)
+	return d.mark()
+}
+
+// mark makes durable that the segments hold entries, so that their loss is
+// noticed.
+func (d *Disk) mark() error {
+	err := bounds{first: d.mu.starts[0], tail: d.mu.starts[len(d.mu.starts)-1]}.write(d.dir)
+	d.mu.marked = err == nil
+	return err
 }
 
 // measureTail takes the size of the newest segment from its file.

@@ -6,8 +6,8 @@
 //
 // # Files
 //
-// A log directory holds segments and, once the log has rolled or was
-// trimmed, the file "bounds". A segment is named by the index of its first
+// A log directory holds segments and, once it has an entry, the file "bounds"
+// (older programs wrote it when the log rolled). A segment is named by the index of its first
 // entry in 20 decimal digits, and holds entries one after another, each as
 //
 //	varint(length of the entry)   written by the library
@@ -32,7 +32,8 @@
 // damaged one. The checksum of the predecessor makes the entries a chain: an
 // entry that is whole proves which entries came before it.
 //
-// "bounds" says what a directory listing cannot: which segments must exist.
+// "bounds" says what a directory listing cannot: which segments must exist,
+// and that the first of them has an entry.
 //
 //	 0      4  magic d7 54 4d b0
 //	 4      4  format version

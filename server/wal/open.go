@@ -66,7 +66,12 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 	if len(d.mu.starts) == 0 {
 		d.mu.starts = append(d.mu.starts, 1) // just created by the library
 	}
-	if err := errors.Join(d.agree(), d.measureTail()); err != nil {
+	d.mu.marked = v.bounds.stored
+	err = errors.Join(d.agree(), d.measureTail())
+	if err == nil && !d.mu.marked && d.mu.head.Index > 0 {
+		err = d.mark() // a crash was faster, or an older program wrote the log
+	}
+	if err != nil {
 		return nil, v.report, errors.Join(err, log.Close())
 	}
 	return d, v.report, nil

@@ -70,10 +70,9 @@ func (s *survey) read(p *part) error {
 		if err != nil {
 			return err
 		}
-		kept := s.first > 1 && s.chain.index == s.first // the entry that a trim always keeps
-		if reason == "" && kept && p.last {
-			return s.damage(Damage{Segment: p.path, Offset: end, Index: s.chain.index,
-				Reason: "the log was trimmed, but the entry that was kept is missing"})
+		promised := s.bounded && s.chain.index == s.first
+		if reason == "" && promised && p.last {
+			return s.damage(Damage{Segment: p.path, Offset: end, Index: s.chain.index, Reason: noFirst})
 		}
 		if reason == "" {
 			return nil
@@ -87,7 +86,7 @@ func (s *survey) read(p *part) error {
 			d.Reason += ", and " + more
 		}
 		if !seen.whole {
-			d.Torn = p.last && !seen.exhausted && !p.started() && !kept
+			d.Torn = p.last && !seen.exhausted && !p.started() && !promised
 			if p.next > d.Index {
 				d.Lost = p.next - d.Index
 				s.chain.index, s.chain.prevKnown = p.next, false

@@ -103,6 +103,7 @@ type survey struct {
 	extent  Extent
 	chain   chain
 	first   uint64 // index of the oldest entry kept
+	bounded bool   // it was durable: there are bounds
 	ordered bool   // the names are those of a log that was not tampered with
 	payload []byte
 	pending *Damage // waits for more of the same
@@ -121,7 +122,7 @@ func (s *survey) layout(dir string) ([]segment, error) {
 		s.extent.Leftovers = l.leftovers
 		err = l.complete(dir, b)
 	}
-	s.ordered = err == nil
+	s.ordered, s.bounded = err == nil, b.stored
 	if err != nil {
 		if err := s.misfit(err, 0); err != nil {
 			return nil, err

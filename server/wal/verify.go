@@ -79,6 +79,10 @@ func verify(dir string, store occ.StoreID) (verified, error) {
 	return v, nil
 }
 
+// noFirst says that the entry is missing that every log has as soon as it has
+// bounds: the first one ever, or the one that a trim kept.
+const noFirst = "the first entry was durable, and is missing"
+
 // segment verifies one segment after those before it.
 func (v *verified) segment(i int) error {
 	s, last := v.layout.segments[i], i == len(v.layout.segments)-1
@@ -99,17 +103,17 @@ func (v *verified) segment(i int) error {
 	corrupt := func(reason string) error {
 		return &CorruptError{Segment: s.path, Offset: end, Index: v.head.index, Reason: reason}
 	}
-	switch wasTrimmed := v.report.First > 1; {
-	case bad == nil && last && wasTrimmed && v.head.index == v.report.First:
-		return corrupt("the log was trimmed, but the entry that was kept is missing")
+	switch promised := v.bounds.stored && v.head.index == v.report.First; {
+	case bad == nil && last && promised:
+		return corrupt(noFirst)
 	case bad == nil:
 		return nil
 	case !last:
 		return corrupt(bad.reason + ", in a segment that was complete before the next one was begun")
 	case s.started():
 		return corrupt(bad.reason + ", in a segment that was complete before it got its name")
-	case wasTrimmed && v.head.index == v.report.First:
-		return corrupt(bad.reason + ", in the entry that was kept when the log was trimmed")
+	case promised:
+		return corrupt(bad.reason + ", in the first entry, which was durable")
 	}
 	found, err := scanBehind(s.path, bad.offset, v.head)
 	if err != nil {

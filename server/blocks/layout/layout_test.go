@@ -79,6 +79,13 @@ func TestSlots(t *testing.T) {
 			t.Errorf("flip at %d: %v", n, err)
 		}
 	}
+	EncodeDamaged(b, 5, 6)
+	for _, n := range []int{SlotHeader + 1, len(b)} {
+		var damage *Damage
+		if _, err := DecodeSlot(b[:n]); !errors.As(err, &damage) || damage.Reason != MadeOfDamaged {
+			t.Errorf("damaged on purpose, %d bytes: %v", n, err)
+		}
+	}
 	if at := testOwner.SlotOffset(3); at != PageSize+3*132 {
 		t.Errorf("slot 3 is at %d", at)
 	}

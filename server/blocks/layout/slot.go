@@ -49,6 +49,19 @@ func EncodeSlot(b []byte, s Slot) {
 	le.PutUint32(b[offSlotCRC:], slotChecksum(b[:SlotHeader+n]))
 }
 
+// MadeOfDamaged is the reason why a slot of EncodeDamaged is refused.
+const MadeOfDamaged = "made of data that were damaged"
+
+// EncodeDamaged fills b, a whole slot, for a version whose data cannot be had,
+// since they were to be made of damaged ones. DecodeSlot refuses it, as every
+// program does: its checksum is the complement of the right one. In an index
+// the version has one byte.
+func EncodeDamaged(b []byte, block occ.BlockID, from occ.Timestamp) {
+	EncodeSlot(b, Slot{Block: block, From: from, Data: []byte{0}})
+	sum := b[offSlotCRC : offSlotCRC+4]
+	binary.LittleEndian.PutUint32(sum, ^binary.LittleEndian.Uint32(sum))
+}
+
 func slotChecksum(b []byte) uint32 {
 	return Checksum(Checksum(0, b[:offSlotCRC]), b[offSlotCRC+4:])
 }
@@ -66,7 +79,12 @@ func DecodeSlot(b []byte) (Slot, error) {
 		return Slot{}, damaged(0, "no %q", slotMagic)
 	case n == 0 || uint64(n) > uint64(len(b)-SlotHeader):
 		return Slot{}, damaged(offLength, "%d bytes of data where %d are expected", n, len(b)-SlotHeader)
-	case le.Uint32(b[offSlotCRC:]) != slotChecksum(b[:SlotHeader+int(n)]):
+	}
+	switch le.Uint32(b[offSlotCRC:]) {
+	case slotChecksum(b[:SlotHeader+int(n)]):
+	case ^slotChecksum(b[:SlotHeader+int(n)]):
+		return Slot{}, damaged(offSlotCRC, MadeOfDamaged)
+	default:
 		return Slot{}, damaged(offSlotCRC, "checksum mismatch")
 	}
 	s := Slot{

@@ -141,8 +141,9 @@ func (s *salvage) decide() {
 	gap := s.plan.gap(s.Stable)
 	if s.Base == "" {
 		none := s.dir == nil || s.dir.Empty()
+		anew := storedir.Anew(max(s.in.Epoch, s.plan.epoch)) // with what was never in the log
 		switch first := s.plan.first(); {
-		case first == 1 && (none || !gap), first == 0 && none:
+		case first == 1 && (none || !gap), first == 0 && none && !anew:
 			s.Base = fromLog
 		default:
 			s.Base, s.pieces = fromPieces, true

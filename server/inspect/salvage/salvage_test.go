@@ -93,7 +93,7 @@ func (r *result) read(t testing.TB, w *world, to string) {
 	}))
 	state, err := record.DecodeState(loaded.State)
 	must(t, err)
-	if loaded.LogIndex != 0 || len(state.Sessions)+len(state.Pins) > 0 || state.Epoch != r.Epoch || state.Horizon != r.Stable {
+	if loaded.LogIndex != 1 || len(state.Sessions)+len(state.Pins) > 0 || state.Epoch != r.Epoch || state.Horizon != r.Stable {
 		t.Errorf("state %+v", state)
 	}
 	for b := range r.has {
@@ -226,4 +226,23 @@ func damage(t testing.TB, w *world, dir string) (what string) {
 		}
 	})
 	return what + " " + file
+}
+
+// TestLossOfASalvagedStore: its log has an entry, but does not hold what the
+// store began with.
+func TestLossOfASalvagedStore(t *testing.T) {
+	w := newWorld(t, 3, true)
+	w.run(20)
+	w.checkpoint(1e6)
+	w.close()
+	to := filepath.Join(t.TempDir(), "new")
+	_, err := Run(t.Context(), w.path, to, Options{})
+	must(t, err)
+	must(t, os.RemoveAll(filepath.Join(to, "blocks")))
+	if sum, found := verdict(t, to); sum.Verdict != inspect.Damaged || len(found) != 1 || found[0].Kind != inspect.Fit {
+		t.Errorf("%+v, %v", sum, found)
+	}
+	if _, err := Run(t.Context(), to, filepath.Join(t.TempDir(), "again"), Options{}); !errors.Is(err, ErrNothing) {
+		t.Errorf("salvaged out of nothing: %v", err)
+	}
 }

@@ -102,7 +102,7 @@ func (s *salvage) report() error {
 // finish makes the new store durable, and a store.
 func (s *salvage) finish(to string) error {
 	state := record.State{Stable: s.Stable, Horizon: s.Stable, Epoch: s.Epoch, Next: s.plan.next}
-	err := s.out.Begin(blocks.Moment{Stable: s.Stable, State: record.AppendState(nil, &state)})
+	err := s.out.Begin(blocks.Moment{LogIndex: 1, Stable: s.Stable, State: record.AppendState(nil, &state)})
 	for done := false; err == nil && !done; {
 		if err = s.ended(); err == nil {
 			done, err = s.out.Step()
@@ -111,11 +111,8 @@ func (s *salvage) finish(to string) error {
 	if err = errors.Join(err, s.out.Close()); err != nil {
 		return err
 	}
-	log, _, err := wal.Open(storedir.LogPath(to), s.owner.Store, wal.Options{})
-	if err != nil {
-		return err
-	}
-	if err := log.Close(); err != nil {
+	first := record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: s.Epoch}}})
+	if err := wal.Create(storedir.LogPath(to), s.owner.Store, s.Epoch, first); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(&s.Summary, "", "  ")

@@ -78,6 +78,9 @@ func start(t testing.TB, dir string) error {
 		return err
 	}
 	defer s.Close()
+	if loaded == nil && storedir.Anew(d.Epoch()) {
+		return errors.New("the checkpoint is missing")
+	}
 	covered := uint64(0)
 	if loaded != nil {
 		covered = loaded.LogIndex
