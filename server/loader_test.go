@@ -187,3 +187,42 @@ func TestLanes(t *testing.T) {
 		t.Fatal("a closed queue goes on")
 	}
 }
+
+// TestOversizedCommitReadsNothing: a commit that is refused for its size makes
+// the server read none of the blocks that it would change.
+func TestOversizedCommitReadsNothing(t *testing.T) {
+	d, log := disk.NewFaulty(disk.NewMemory()), wal.NewMemory(occ.StoreID{9}, 1<<20)
+	s := running(t, scripted(log, d))
+	var reads []occ.Read
+	var whole, ranges []occ.Write
+	for b := range occ.BlockID(8) {
+		reads = append(reads, occ.Read{Block: b + 1, From: 1})
+		whole = append(whole, write(b+1, "whole"))
+		ranges = append(ranges, occ.Write{Block: b + 1, Ranges: []occ.Range{{Off: 1, Data: []byte("x")}}})
+	}
+	pipe(t, s).hello(occ.SessionID{}).committed(nil, whole...)
+	shutdown(t, s)
+	opts := scripted(log, d)
+	for _, limits := range []wire.Limits{{CommitWrites: 7}, {CommitReads: 7}, {CommitBytes: 8 * 40}} {
+		opts.Log, opts.Limits = log.Open(), limits
+		s = running(t, opts)
+		c := pipe(t, s).hello(occ.SessionID{})
+		before := d.Count(disk.OpRead)
+		c.send(c.commit(reads, ranges...))
+		if e := expect[*wire.Error](c); e.Code != wire.CodeTooLarge {
+			t.Fatalf("%+v", e)
+		}
+		if n := d.Count(disk.OpRead) - before; n > 0 {
+			t.Errorf("%+v: %d reads", limits, n)
+		}
+		shutdown(t, s)
+	}
+	opts.Log, opts.Limits = log.Open(), wire.Limits{}
+	s = running(t, opts)
+	c := pipe(t, s).hello(occ.SessionID{})
+	before := d.Count(disk.OpRead)
+	c.committed(reads, ranges...)
+	if n := d.Count(disk.OpRead) - before; n < 8 {
+		t.Errorf("%d reads of 8 blocks", n)
+	}
+}

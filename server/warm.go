@@ -1,25 +1,29 @@
 package server
 
 import (
+	"errors"
+
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
 )
 
 // warm brings the blocks of which commits write ranges into memory, before the
-// core sees these commits: when they are applied, their bases are at hand. For
-// a commit of which a base cannot be read it returns why, by its place among
-// the messages. It is called without the owner's lock.
+// core sees these commits: when they are applied, their bases are at hand, as
+// far as the cache has room for them. For a commit of which a base cannot be
+// read it returns why, by its place among the messages. It is called without
+// the owner's lock.
 func (s *Server) warm(messages []wire.Message) (unreadable map[int]error) {
 	if s.storage.blocks == nil {
 		return nil
 	}
 	for i, m := range messages {
 		commit, ok := m.(*wire.Commit)
-		if !ok {
-			continue
+		if !ok || s.core.Oversized(commit).Code != 0 {
+			continue // the core refuses it
 		}
-		if _, err := s.readAll(bases(commit)); err != nil {
+		if err := s.readable(bases(commit)); err != nil {
 			s.opts.Logger.Error("reading blocks, to change them", "error", err)
 			if unreadable == nil {
 				unreadable = make(map[int]error)
@@ -28,6 +32,17 @@ func (s *Server) warm(messages []wire.Message) (unreadable map[int]error) {
 		}
 	}
 	return unreadable
+}
+
+// readable reads versions one after another and keeps only why one of them
+// cannot be read.
+func (s *Server) readable(refs []core.Ref) error {
+	for _, r := range refs {
+		if _, err := s.values.read(r); err != nil && !errors.Is(err, blocks.ErrDropped) {
+			return err
+		}
+	}
+	return nil
 }
 
 // bases are the versions of which a commit writes ranges.
