@@ -24,6 +24,7 @@ type conn struct {
 	id     core.ConnID
 	net    net.Conn
 	queue  *queue
+	lane   lane // its loads
 
 	// The owner's alone:
 	outgoing []wire.Message // of the effects being carried out
@@ -154,6 +155,7 @@ func (c *conn) write() {
 func (c *conn) sendQueued() (ended bool) {
 	clear(c.messages)
 	c.messages, ended = c.queue.take(c.messages[:0])
+	c.server.loads.drained(&c.lane)
 	buf := c.buf[:0]
 	for i, m := range c.messages {
 		buf = wire.Append(buf, m)

@@ -47,7 +47,7 @@ func TestNothingFollowsAFailedWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opts := Options{}.withDefaults()
 			stuck := &stuckConn{}
-			c := &conn{server: &Server{opts: opts}, net: stuck, queue: newQueue(opts.QueueBytes, opts.QueueMessages)}
+			c := &conn{server: &Server{opts: opts, loads: newLoadQueue()}, net: stuck, queue: newQueue(opts.QueueBytes, opts.QueueMessages)}
 			stuck.during = func() { c.queue.push([]wire.Message{&wire.Pong{Req: 2}}, true) }
 			c.queue.push([]wire.Message{&wire.Pong{Req: 1}}, false)
 			send(c)
@@ -101,7 +101,7 @@ func (s *sink) Write(b []byte) (int, error) {
 func TestReaderWaitsForWriter(t *testing.T) {
 	opts := Options{}.withDefaults()
 	to := &sink{}
-	c := &conn{server: &Server{opts: opts}, net: to, queue: newQueue(opts.QueueBytes, 8)}
+	c := &conn{server: &Server{opts: opts, loads: newLoadQueue()}, net: to, queue: newQueue(opts.QueueBytes, 8)}
 	c.sending.Lock() // the writer's turn
 	c.queue.push([]wire.Message{&wire.Pong{}, &wire.Pong{}}, false)
 	c.answer()

@@ -95,7 +95,8 @@ func TestCrashEverywhere(t *testing.T) {
 					t.Fatal("the script has no end")
 				}
 			}
-			if moved == 0 || checkpoints == 0 {
+			// Whether slots move depends on when checkpoints are made: few runs may do without.
+			if checkpoints == 0 || moved == 0 && stride == 1 {
 				t.Fatalf("%d checkpoints, %d slots moved: the script does too little", checkpoints, moved)
 			}
 		})

@@ -2,10 +2,7 @@ package server
 
 import (
 	"errors"
-	"sync"
 
-	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
 )
@@ -13,60 +10,18 @@ import (
 // loaders is how many reads from disk go on at a time.
 const loaders = 16
 
-// loadQueue are the loads that need the disk, oldest first. Its length is
-// bounded by the core, which bounds the reads of each connection that wait for
-// data (Limits.Reads).
-type loadQueue struct {
-	mu     sync.Mutex
-	ready  sync.Cond // with mu
-	loads  []core.Load
-	closed bool
-}
-
-func newLoadQueue() *loadQueue {
-	q := &loadQueue{}
-	q.ready.L = &q.mu
-	return q
-}
-
-func (q *loadQueue) push(l core.Load) {
-	q.mu.Lock()
-	q.loads = append(q.loads, l)
-	q.mu.Unlock()
-	q.ready.Signal()
-}
-
-// next waits for a load; ok is false when the queue was closed.
-func (q *loadQueue) next() (l core.Load, ok bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.loads) == 0 && !q.closed {
-		q.ready.Wait()
-	}
-	if q.closed {
-		return core.Load{}, false
-	}
-	l = q.loads[0]
-	q.loads[0] = core.Load{}
-	q.loads = q.loads[1:]
-	return l, true
-}
-
-func (q *loadQueue) close() {
-	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
-	q.ready.Broadcast()
-}
-
 // load answers a Load at once if all its data is in memory, and else leaves it
 // to a loader. The caller is the owner.
 func (s *Server) load(e core.Load) {
+	c := s.conns[e.Conn]
+	if c == nil {
+		return
+	}
 	data := make([][]byte, len(e.Refs))
 	for i, r := range e.Refs {
 		var inMemory bool
 		if data[i], inMemory = s.values.get(r); !inMemory {
-			s.loads.push(e)
+			s.loads.push(&c.lane, e, messageBytes+e.Blocks*(resultBytes+s.storage.blockSize))
 			return
 		}
 	}
@@ -76,7 +31,7 @@ func (s *Server) load(e core.Load) {
 // loadFromDisk carries out loads until the server ends.
 func (s *Server) loadFromDisk() {
 	for {
-		e, ok := s.loads.next()
+		l, e, ok := s.loads.next()
 		if !ok {
 			return
 		}
@@ -92,7 +47,8 @@ func (s *Server) loadFromDisk() {
 		} else {
 			s.core.Loaded(e.ID, data)
 		}
-		s.leave(nil)
+		s.leave(nil) // which queues the reply
+		s.loads.done(l, e)
 	}
 }
 
@@ -108,47 +64,4 @@ func (s *Server) readAll(refs []core.Ref) ([][]byte, error) {
 		data[i] = d
 	}
 	return data, nil
-}
-
-// warm brings the blocks of which commits write ranges into memory, before the
-// core sees these commits: when they are applied, their bases are at hand. For
-// a commit of which a base cannot be read it returns why, by its place among
-// the messages. It is called without the owner's lock.
-func (s *Server) warm(messages []wire.Message) (unreadable map[int]error) {
-	if s.storage.blocks == nil {
-		return nil
-	}
-	for i, m := range messages {
-		commit, ok := m.(*wire.Commit)
-		if !ok {
-			continue
-		}
-		if _, err := s.readAll(bases(commit)); err != nil {
-			s.opts.Logger.Error("reading blocks, to change them", "error", err)
-			if unreadable == nil {
-				unreadable = make(map[int]error)
-			}
-			unreadable[i] = err
-		}
-	}
-	return unreadable
-}
-
-// bases are the versions of which a commit writes ranges.
-func bases(commit *wire.Commit) (refs []core.Ref) {
-	ranged := make(map[occ.BlockID]struct{})
-	for _, w := range commit.Writes {
-		if w.Ranges != nil {
-			ranged[w.Block] = struct{}{}
-		}
-	}
-	if len(ranged) == 0 {
-		return nil
-	}
-	for _, r := range commit.Reads {
-		if _, ok := ranged[r.Block]; ok {
-			refs = append(refs, core.Ref{Block: r.Block, From: r.From})
-		}
-	}
-	return refs
 }

@@ -45,7 +45,8 @@ type Options struct {
 	// CacheBytes bounds the data that a store on disk keeps in memory of what
 	// is on disk; 0 means blocks.DefaultCacheBytes. What waits to be written
 	// comes on top, as much again, but at least 1 MiB and at most
-	// blocks.DefaultDirtyBytes; commits wait while it is twice that.
+	// blocks.DefaultDirtyBytes; commits wait while it is twice that. What is on
+	// its way through the log then still comes on top: 1 MiB, or one commit.
 	CacheBytes int64
 	// PendingBytes bounds the commits that wait for the log; one beyond it is
 	// refused with CodeBusy. 0 means core.DefaultPendingBytes.

@@ -237,4 +237,5 @@ func (s *Server) overflow(c *conn) {
 func (s *Server) forget(c *conn) {
 	c.dropped = true
 	delete(s.conns, c.id)
+	s.loads.end(&c.lane)
 }

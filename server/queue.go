@@ -64,6 +64,13 @@ func (q *queue) filling() bool {
 	return q.mu.bytes > q.maxBytes/4 || len(q.mu.messages) > q.maxMessages/4
 }
 
+// size is how much is queued.
+func (q *queue) size() (bytes, messages int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.bytes, len(q.mu.messages)
+}
+
 func (q *queue) signal() {
 	select {
 	case q.wake <- struct{}{}:

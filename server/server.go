@@ -153,6 +153,7 @@ func (s *Server) ServeConn(nc net.Conn) error {
 	}
 	s.mu.lastConn++
 	c := &conn{server: s, id: s.mu.lastConn, net: nc, queue: newQueue(s.opts.QueueBytes, s.opts.QueueMessages)}
+	c.lane.sends = c.queue
 	s.mu.open[c] = struct{}{}
 	s.goroutines.Go(func() {
 		var writer sync.WaitGroup

@@ -126,6 +126,25 @@ func (c *Core) Ask(t *Tx, ids []occ.BlockID, now time.Duration) {
 	}
 }
 
+// askApart asks for the blocks of r again, each by a request of its own. Whoever
+// waits for them waits on.
+func (c *Core) askApart(r *request) {
+	for _, f := range r.fetches {
+		if !slices.ContainsFunc(f.waiters, func(t *Tx) bool { return t.state == Running }) {
+			delete(c.fetches, f.fetchKey)
+			c.unpinHave(f)
+			continue
+		}
+		one := c.newRequest(r.owner, r.start)
+		one.fetches = []*fetch{f}
+		item := wire.ReadItem{Block: f.block, At: f.at, Have: wire.Absent}
+		if f.have != nil {
+			item.Have = f.have.From
+		}
+		c.send(one, &wire.Read{Req: one.number, Items: []wire.ReadItem{item}})
+	}
+}
+
 // served reports whether t needs no request for b: it has it already, or it
 // cannot tell before it knows its lower bound.
 func (c *Core) served(t *Tx, b occ.BlockID) bool {

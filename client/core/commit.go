@@ -176,8 +176,13 @@ func (c *Core) inDoubt(t *Tx) {
 	c.wake(t)
 }
 
-// refused is the answer that the server would not serve r.
+// refused is the answer that the server would not serve r. Of several blocks one
+// may be damaged: the others are of use to whoever asked for them.
 func (c *Core) refused(r *request, why *Refusal) {
+	if why.Code == wire.CodeDamaged && len(r.fetches) > 1 {
+		c.askApart(r)
+		return
+	}
 	if r.seq > 0 {
 		c.commits.answer(r.seq)
 	}

@@ -194,10 +194,15 @@ func (c *Core) receiveRead(m *wire.ReadReply) error {
 // letGo ends what was pinned for the answer to r.
 func (c *Core) letGo(r *request) {
 	for _, f := range r.fetches {
-		if f.have != nil {
-			c.cache.unpin(f.have)
-			f.have = nil
-		}
+		c.unpinHave(f)
+	}
+}
+
+// unpinHave ends what was pinned for the answer to f.
+func (c *Core) unpinHave(f *fetch) {
+	if f.have != nil {
+		c.cache.unpin(f.have)
+		f.have = nil
 	}
 }
 

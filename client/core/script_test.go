@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,6 +27,7 @@ type script struct {
 	syncing bool // a group is on its way to disk
 	hold    bool // loads are held back
 	loads   []server.Load
+	damaged occ.BlockID // cannot be loaded
 	check   *history.Checker
 	faulty  bool // invariants are expected to break
 }
@@ -163,6 +165,10 @@ func (s *script) perform() {
 func (s *script) loaded(e server.Load) {
 	data := make([][]byte, len(e.Refs))
 	for i, r := range e.Refs {
+		if r.Block == s.damaged {
+			s.srv.LoadFailed(e.ID, errors.New("checksum mismatch"))
+			return
+		}
 		data[i] = s.values[r]
 	}
 	s.srv.Loaded(e.ID, data)

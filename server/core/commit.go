@@ -84,7 +84,7 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)
-	bytes := pendingBytes(m.Writes)
+	bytes := c.pendingBytes(m.Writes)
 	c.pending += bytes
 	c.enqueue(step{
 		bytes: bytes,
@@ -99,14 +99,6 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 		outcome: o,
 		session: s,
 	})
-}
-
-// pendingBytes is what a write set counts against Config.PendingBytes.
-func pendingBytes(writes []occ.Write) (n int64) {
-	for _, w := range writes {
-		n += int64(commitBytes(w))
-	}
-	return n
 }
 
 // conflict tells the sender which blocks changed: at once if all that changed
@@ -132,10 +124,11 @@ func (c *Core) tellConflict(o *outcome) {
 	c.settle(o, outcomeRefused)
 }
 
-// exceeded returns the error for a commit that exceeds a limit; its code is 0
-// if none is exceeded. It trims the zeros at the end of the data, which is
-// neither stored nor counted.
-func (c *Core) exceeded(m *wire.Commit) wire.Error {
+// Oversized returns the error for a commit that exceeds a published limit,
+// whatever else there is; its code is 0 if none is exceeded. It trims the zeros
+// at the end of the data, which is neither stored nor counted. It may be called
+// at any time and by any goroutine, on a commit that the core does not have yet.
+func (c *Core) Oversized(m *wire.Commit) wire.Error {
 	l := c.cfg.Limits
 	if n := uint64(len(m.Reads)); n > l.CommitReads {
 		return tooLarge(m.Req, n, l.CommitReads, "read set")
@@ -156,7 +149,15 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	if total > l.CommitBytes {
 		return tooLarge(m.Req, total, l.CommitBytes, "commit")
 	}
-	if after := c.pending + int64(total); c.pending > 0 && after > c.cfg.PendingBytes {
+	return wire.Error{}
+}
+
+// exceeded is Oversized, and the same for what there is no room for now.
+func (c *Core) exceeded(m *wire.Commit) wire.Error {
+	if e := c.Oversized(m); e.Code != 0 {
+		return e
+	}
+	if after := c.pending + c.pendingBytes(m.Writes); c.pending > 0 && after > c.cfg.PendingBytes {
 		return busy(m.Req, uint64(after), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
 	}
 	if after := c.values.bytes + c.cost(m.Writes); after > c.cfg.MemoryBytes {

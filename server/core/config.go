@@ -63,7 +63,8 @@ type Config struct {
 	// refused.
 	IndexBytes int64
 	// PendingBytes bounds the commits that wait for the log or are on their
-	// way to it, encoded. A commit beyond it is refused with CodeBusy.
+	// way to it, encoded, but with whole blocks in place of ranges. A commit
+	// beyond it is refused with CodeBusy, unless it would be the only one.
 	PendingBytes int64
 	// Limits are published in Welcome and enforced; a field that is zero
 	// means that of wire.DefaultLimits. New lowers those that would not fit

@@ -27,9 +27,9 @@ type conn struct {
 	replaced bool // the session it named is unknown, and so are its resends
 	lastSent time.Duration
 	regs     registrations
-	reads    uint64      // parked
-	leases   uint64      // leases, pins and unpins that wait for the log
-	items    []wire.Item // of the group that is being applied
+	loads    map[LoadID]struct{} // that its parked reads wait for
+	leases   uint64              // leases, pins and unpins that wait for the log
+	items    []wire.Item         // of the group that is being applied
 }
 
 // Connect opens a connection. Its first message must be a Hello.
@@ -59,6 +59,7 @@ func (c *Core) Disconnect(id ConnID) {
 
 func (c *Core) forget(cn *conn) {
 	c.unregisterAll(cn)
+	c.forgetReads(cn)
 	if cn.session != nil && cn.session.conn == cn {
 		cn.session.conn = nil
 	}

@@ -29,7 +29,9 @@
 //	Load    fetch the data of versions and call Loaded with one value for
 //	        each, nil for no bytes. A version that is dropped meanwhile may
 //	        get any value: it is not used. LoadFailed says that it cannot be
-//	        had.
+//	        had. What is loaded becomes part of a message to a connection,
+//	        Blocks blocks in all: the embedding may let a Load wait until that
+//	        message has room, and skip it when the connection has ended.
 //
 // Effects that belong to a connection which the embedding no longer has are
 // skipped. A slice returned by Take is valid until the next Take.

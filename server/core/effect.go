@@ -72,10 +72,14 @@ type Drop struct {
 	From  occ.Timestamp
 }
 
-// Load fetches the data of Refs, to be returned by Loaded in their order.
+// Load fetches the data of Refs, to be returned by Loaded in their order, for a
+// read by Conn. Its reply will carry Blocks blocks: those of Refs and others
+// whose data is at hand, or not needed.
 type Load struct {
-	ID   LoadID
-	Refs []Ref
+	ID     LoadID
+	Conn   ConnID
+	Refs   []Ref
+	Blocks int
 }
 
 func (Send) effect()   {}

@@ -34,16 +34,18 @@ func (c *Core) enqueueLease(cn *conn, m *wire.Lease) {
 func (c *Core) Forming() bool { return c.flight == 0 && len(c.queue) > 0 }
 
 // Flush closes the forming group, if there is one and none is under way. A
-// group is at most record.MaxGroupBytes, or one record.
+// group is at most record.MaxGroupBytes, and makes no more data than that, or is
+// one record.
 func (c *Core) Flush() {
 	if c.flight > 0 || len(c.queue) == 0 {
 		return
 	}
 	c.records = c.records[:0]
-	bytes := 0
+	bytes, counted := 0, 0
 	for _, s := range c.queue {
 		n := record.Size(s.record)
-		if len(c.records) > 0 && bytes+n > record.MaxGroupBytes-record.GroupOverhead {
+		counted += max(n, int(s.bytes))
+		if len(c.records) > 0 && counted > record.MaxGroupBytes-record.GroupOverhead {
 			break
 		}
 		bytes += n

@@ -286,3 +286,36 @@ func TestReceiveNeverPanics(t *testing.T) {
 		}
 	}
 }
+
+// TestRangesCountAsBlocks: a group makes no more data than a group may have
+// bytes, and commits that wait count what they make.
+func TestRangesCountAsBlocks(t *testing.T) {
+	const block = 256 << 10
+	w := newWorld(Config{BlockSize: block, PendingBytes: 10 * block})
+	w.open(1)
+	data := make([]byte, block)
+	data[block-1] = 1
+	var reads []occ.Read
+	for b := range occ.BlockID(10) {
+		w.receive(1, newCommit(uint64(b+2), uint64(b+1), nil, []occ.Write{{Block: b, Data: data}}))
+		w.settle()
+		reads = append(reads, occ.Read{Block: b, From: w.core.Stable()})
+	}
+	before := len(w.log)
+	for i, r := range reads {
+		w.receive(1, newCommit(uint64(20+i), uint64(11+i), []occ.Read{r}, []occ.Write{{Block: r.Block, Ranges: []occ.Range{{Off: 3, Data: []byte("x")}}}}))
+	}
+	// The tenth is refused.
+	if w.core.pending <= 9*block || w.core.pending > 10*block {
+		t.Fatalf("%d bytes wait", w.core.pending)
+	}
+	w.settle()
+	for _, g := range w.log[before:] {
+		if len(g) > 3 {
+			t.Errorf("a group makes %d blocks of %d bytes", len(g), block)
+		}
+	}
+	if w.core.pending != 0 || w.core.Stable() != reads[9].From+9 {
+		t.Fatalf("%d bytes wait at %d", w.core.pending, w.core.Stable())
+	}
+}

@@ -27,8 +27,8 @@ func (c *Core) read(cn *conn, m *wire.Read) {
 			return
 		}
 	}
-	if cn.reads >= c.cfg.Limits.Reads {
-		c.refuse(cn, busy(m.Req, cn.reads+1, c.cfg.Limits.Reads, "reads under way"))
+	if n := uint64(len(cn.loads)); n >= c.cfg.Limits.Reads {
+		c.refuse(cn, busy(m.Req, n+1, c.cfg.Limits.Reads, "reads under way"))
 		return
 	}
 	p := &parkedRead{
@@ -41,16 +41,44 @@ func (c *Core) read(cn *conn, m *wire.Read) {
 	for i := range p.loaded {
 		p.loaded[i] = wire.Absent
 	}
-	cn.reads++
 	c.proceed(p)
+}
+
+// park has p wait for a load.
+func (c *Core) park(p *parkedRead) LoadID {
+	c.lastLoad++
+	c.reads[c.lastLoad] = p
+	if p.conn.loads == nil {
+		p.conn.loads = make(map[LoadID]struct{})
+	}
+	p.conn.loads[c.lastLoad] = struct{}{}
+	return c.lastLoad
+}
+
+// unpark returns the read that waits for a load, which it does no longer; nil
+// if none does, or its connection has ended.
+func (c *Core) unpark(id LoadID) *parkedRead {
+	p := c.reads[id]
+	if p != nil {
+		delete(c.reads, id)
+		delete(p.conn.loads, id)
+	}
+	return p
+}
+
+// forgetReads ends the wait of all reads of a connection.
+func (c *Core) forgetReads(cn *conn) {
+	for id := range cn.loads {
+		delete(c.reads, id)
+	}
+	cn.loads = nil
 }
 
 // Loaded answers a Load with one value for each of its Refs. Loads that the
 // core no longer waits for are ignored.
 func (c *Core) Loaded(id LoadID, values [][]byte) {
-	p := c.reads[id]
-	delete(c.reads, id)
-	if p == nil || p.conn.state == connGone {
+	p := c.unpark(id)
+	if p == nil {
 		return
 	}
 	for k, i := range p.want {
@@ -65,9 +93,8 @@ func (c *Core) Loaded(id LoadID, values [][]byte) {
 // else suffers. Else something was superseded, and perhaps dropped, meanwhile,
 // which may have been the reason: what the read needs now is loaded.
 func (c *Core) LoadFailed(id LoadID, err error) {
-	p := c.reads[id]
-	delete(c.reads, id)
-	if p == nil || p.conn.state == connGone {
+	p := c.unpark(id)
+	if p == nil {
 		return
 	}
 	for k, i := range p.want {
@@ -77,7 +104,6 @@ func (c *Core) LoadFailed(id LoadID, err error) {
 			return
 		}
 	}
-	p.conn.reads--
 	c.counts.damaged++
 	c.refuse(p.conn, wire.Error{Req: p.req, Code: wire.CodeDamaged, Text: err.Error()})
 }
@@ -98,15 +124,12 @@ func (c *Core) proceed(p *parkedRead) {
 		}
 	}
 	if len(p.want) > 0 {
-		c.lastLoad++
-		c.reads[c.lastLoad] = p
 		c.counts.loads++
 		c.counts.loadedBlocks += uint64(len(p.refs))
-		c.emit(Load{ID: c.lastLoad, Refs: p.refs})
+		c.emit(Load{ID: c.park(p), Conn: p.conn.id, Refs: p.refs, Blocks: len(p.items)})
 		return
 	}
 	cn := p.conn
-	cn.reads--
 	for i, r := range p.results {
 		if r.Status == wire.StatusCurrent || r.Status == wire.StatusStill {
 			c.register(cn, p.items[i].Block)

@@ -104,6 +104,21 @@ func (c *Core) weight(w occ.Write) uint32 {
 	return weightOf(uint64(len(w.Data)))
 }
 
+// pendingBytes is what a write set counts against Config.PendingBytes, and in a
+// group: its encoding, or what it makes, if that is more. Ranges may make a full
+// block.
+func (c *Core) pendingBytes(writes []occ.Write) int64 {
+	var n uint64
+	for _, w := range writes {
+		bytes := commitBytes(w)
+		if w.Ranges != nil {
+			bytes = max(bytes, c.cfg.BlockSize+commitEntryBytes)
+		}
+		n += bytes
+	}
+	return int64(n)
+}
+
 // weightOf is what a version with so many bytes of data weighs.
 func weightOf(size uint64) uint32 {
 	return uint32(min(size, math.MaxUint32-VersionOverhead) + VersionOverhead)
