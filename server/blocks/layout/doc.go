@@ -37,6 +37,10 @@
 //	    28      4  zero
 //	    32      -  data, without the block's trailing zeros
 //
+// The complement of the checksum says that the version's data were to be made
+// of damaged ones: it has none, and is as damaged as with any other wrong
+// checksum.
+//
 // An index file begins with 48 bytes: magic "TIDEINDX", format version,
 // block size, store id, number of the checkpoint (8 bytes), zero (4 bytes),
 // checksum of bytes 0 to 43. Frames follow:
