@@ -12,7 +12,7 @@ SEED      ?= 0
 ARGS      ?=
 
 # The packages with goroutines, locks or processes.
-CONCURRENT = ./client/... ./backup/... ./server/... ./bench/live ./bench/chaos ./fsim/replay ./cmd/tidemark
+CONCURRENT = ./client/... ./backup/... ./server/... ./bench/live ./bench/chaos ./fsim/replay
 
 .PHONY: all bench test race chaos storage fuzz lint generate microbench tracecheck build clean
 
@@ -31,6 +31,7 @@ test:
 
 race:
 	$(GO) test -race -short -timeout 5m $(CONCURRENT)
+	$(GO) test -race -short -timeout 5m -skip TestScripts ./cmd/tidemark # whose commands are tested above
 
 # Kill the server and cut connections under clients that count, and kill the server under a replay, ROUNDS times
 # each; compare the counters with what was acknowledged, and check the file system. The short version is part of
