@@ -11,8 +11,8 @@ import (
 	"github.com/tidemark/tidemark/occ/wire"
 )
 
-// writeTimeout is how long the server may take to read maxWrite bytes before
-// the connection counts as lost.
+// writeTimeout is about how long the server may take to read maxWrite bytes
+// before the connection counts as lost.
 const writeTimeout = 30 * time.Second
 
 // keepBuffer is the largest output buffer that is kept for the next write.
@@ -27,6 +27,7 @@ type stream struct {
 	receiver Receiver
 	wg       sync.WaitGroup
 	queued   chan struct{} // capacity 1: something is in out, or closed is set
+	renew    time.Time     // when the writer is to renew its deadline
 
 	mu struct {
 		sync.Mutex
@@ -100,12 +101,16 @@ func (s *stream) write() {
 // maxWrite is what is written under one deadline, in bytes.
 const maxWrite = 1 << 20
 
-// writeAll writes p, for each part of which the server has writeTimeout.
+// writeAll writes p, for each part of which the server has writeTimeout, or an
+// eighth less: a deadline that is set for each write is dear.
 func (s *stream) writeAll(p []byte) error {
 	for len(p) > 0 {
 		n := min(len(p), maxWrite)
-		if err := s.conn.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
-			return err
+		if now := time.Now(); now.After(s.renew) {
+			if err := s.conn.SetWriteDeadline(now.Add(writeTimeout)); err != nil {
+				return err
+			}
+			s.renew = now.Add(writeTimeout / 8)
 		}
 		if _, err := s.conn.Write(p[:n]); err != nil {
 			return err

@@ -33,6 +33,7 @@ type conn struct {
 	sending  sync.Mutex // whoever holds it is the one that sends
 	messages []wire.Message
 	buf      []byte
+	renew    time.Time // when the deadline for writing is to be renewed
 }
 
 // read decodes messages, has the core decide what arrived together, and sends
@@ -179,8 +180,14 @@ func (c *conn) sendQueued() (ended bool) {
 // maxWrite is the size from which a write is not extended further.
 const maxWrite = 1 << 20
 
+// send writes b, for which the client has seven eighths of
+// Options.WriteTimeout at least, and all of it at most: a deadline that is set
+// for each write costs about as much as deciding what to write.
 func (c *conn) send(b []byte) bool {
-	c.net.SetWriteDeadline(time.Now().Add(c.server.opts.WriteTimeout))
+	if now, limit := time.Now(), c.server.opts.WriteTimeout; now.After(c.renew) {
+		c.net.SetWriteDeadline(now.Add(limit))
+		c.renew = now.Add(limit / 8)
+	}
 	_, err := c.net.Write(b)
 	if err != nil && !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, net.ErrClosed) {
 		c.server.opts.Logger.Info("connection lost", "conn", c.id, "error", err)

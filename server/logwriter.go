@@ -6,7 +6,12 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// writeLog is the log writer: it makes one group at a time durable.
+// logWriters is how many goroutines write the log, in turn: while one has a
+// group applied and answered, another one writes the next.
+const logWriters = 2
+
+// writeLog is a log writer: it makes one group at a time durable. The next one
+// comes only when that has been told to the core, so groups keep their order.
 func (s *Server) writeLog() {
 	var buf []byte
 	for records := range s.appends {

@@ -81,7 +81,9 @@ func newServer(opts Options, st *storage) *Server {
 }
 
 func (s *Server) start() {
-	s.goroutines.Go(s.writeLog)
+	for range logWriters {
+		s.goroutines.Go(s.writeLog)
+	}
 	s.goroutines.Go(s.keepTime)
 	if s.storage.blocks != nil {
 		s.goroutines.Go(s.keepBlocks)

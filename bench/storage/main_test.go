@@ -21,10 +21,14 @@ var (
 	gib        = flag.Float64("gib", 0.03, "size of the large store")
 	memory     = flag.Int("memory", 8, "MiB of cache of the server with the large store")
 	workingSet = flag.Int("workingset", 4, "MiB that are overwritten")
+	bare       = flag.String("bare", "", "be the bare server, on this file")
 	overwrites = flag.Int("overwrites", 8000, "how many blocks of them are")
 )
 
-const blockSize = 4096
+const (
+	blockSize   = 4096
+	clientCache = 256 << 10 // small, so that clients cost little
+)
 
 // program is the server.
 var program string
@@ -33,6 +37,13 @@ func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
 	flag.Parse()
+	if *bare != "" {
+		if err := bareServer(*bare); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "tidemark-storage-*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,7 +75,7 @@ func dial(t testing.TB, s *chaos.Server) *client.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	db, err := client.Dial(ctx, s.Addr, client.Options{CacheBytes: 4 << 20})
+	db, err := client.Dial(ctx, s.Addr, client.Options{CacheBytes: clientCache})
 	if err != nil {
 		t.Fatal(err)
 	}

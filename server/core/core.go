@@ -37,11 +37,12 @@ type Core struct {
 
 	unreadable error // of the commit being received, see ReceiveUnreadable
 
-	pending int64           // bytes of the commits in queue
-	queue   []step          // what waits for the log, oldest first
-	flight  int             // how many of queue are in the group under way
-	records []record.Record // of the group under way
-	touched []*conn         // connections with items, while a group is applied
+	pending  int64           // bytes of the commits in queue
+	queue    []step          // what waits for the log, oldest first
+	flight   int             // how many of queue are in the group under way
+	records  []record.Record // of the group under way
+	applying []step          // the group that Durable applies
+	touched  []*conn         // connections with items, while a group is applied
 
 	counts         counters
 	effects, spare []Effect

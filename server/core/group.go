@@ -57,20 +57,23 @@ func (c *Core) Flush() {
 	c.emit(Append{Records: c.records, Bytes: bytes})
 }
 
-// Durable says that the group under way is durable. It is applied, and the
-// next one is closed.
+// Durable says that the group under way is durable. The next one is closed,
+// first of all, so that the log has something to do while this one is applied.
 func (c *Core) Durable() {
-	n := c.flight
-	c.flight = 0
-	for _, s := range c.queue[:n] {
-		c.pending -= s.bytes
-	}
-	clear(c.records)
-	c.apply(c.queue[:n])
-	rest := copy(c.queue, c.queue[n:])
+	group := append(c.applying[:0], c.queue[:c.flight]...)
+	rest := copy(c.queue, c.queue[c.flight:])
 	clear(c.queue[rest:])
 	c.queue = c.queue[:rest]
+	c.flight = 0
+	clear(c.records)
 	c.Flush()
+	for _, s := range group {
+		c.pending -= s.bytes
+	}
+	c.apply(group)
+	clear(group)
+	c.applying = group[:0]
+	c.Flush() // what that has brought about
 }
 
 // apply makes a durable group visible in one atomic step (section 3): the

@@ -14,9 +14,10 @@ import (
 
 const (
 	// DefaultSegmentBytes is the segment size of the zero Options. Beginning a
-	// segment costs three syncs, which should be few beside those of the
-	// entries; the library holds the newest segment in memory.
-	DefaultSegmentBytes = 4 << 20
+	// segment costs five syncs, which should be few beside those of the entries;
+	// on the other hand the library holds the newest segment in a buffer that it
+	// moves whenever it grows, which costs the more the larger segments are.
+	DefaultSegmentBytes = 2 << 20
 
 	filePerm = 0o640
 	dirPerm  = 0o750
