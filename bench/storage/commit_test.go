@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 )
 
 // writers run commits of one block each, n in all, from so many clients, and
 // return how long each took.
-func writers(b *testing.B, s *chaos.Server, clients, n int) (times []time.Duration, took time.Duration) {
+func writers(b *testing.B, s *proc.Server, clients, n int) (times []time.Duration, took time.Duration) {
 	b.Helper()
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -109,7 +109,7 @@ func BenchmarkDuringCheckpoints(b *testing.B) {
 	quiet, _ := start(b, "--checkpoint=100000")
 	busy, _ := start(b, "--checkpoint=4")
 	for b.Loop() {
-		for name, s := range map[string]*chaos.Server{"without": quiet, "during": busy} {
+		for name, s := range map[string]*proc.Server{"without": quiet, "during": busy} {
 			db := dial(b, s)
 			before := counters(b, db)["checkpoints"]
 			times, _ := writers(b, s, clients, commits)

@@ -4,15 +4,13 @@ import (
 	"context"
 	"encoding/binary"
 	"flag"
-	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 )
@@ -29,30 +27,13 @@ const blockSize = 4096
 // program is the server.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
-
-func testMain(m *testing.M) int {
-	flag.Parse()
-	dir, err := os.MkdirTemp("", "tidemark-storage-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "tidemark")
-	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(proc.WithProgram(&program, m.Run)) }
 
 // start starts a server on a directory of its own.
-func start(t testing.TB, flags ...string) (s *chaos.Server, dir string) {
+func start(t testing.TB, flags ...string) (s *proc.Server, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	s, err := chaos.NewServer(dir, append([]string{program, "serve"}, flags...)...)
+	s, err := proc.NewServer(dir, append([]string{program, "serve"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +41,7 @@ func start(t testing.TB, flags ...string) (s *chaos.Server, dir string) {
 	return s, dir
 }
 
-func dial(t testing.TB, s *chaos.Server) *client.DB {
+func dial(t testing.TB, s *proc.Server) *client.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/live"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/server"
 )
 
@@ -95,7 +95,7 @@ func (c *serveCmd) Run(env *environment) error {
 // serve has s serve l until it is to stop or fails, and stops it.
 func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
 	// The address is printed when clients can connect; programs wait for it.
-	fmt.Fprintf(env.stdout, "%s%s\n", live.Ready, l.Addr())
+	fmt.Fprintf(env.stdout, "%s%s\n", proc.Ready, l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	eof := make(chan struct{})
