@@ -16,10 +16,11 @@ import (
 )
 
 var (
-	gib        = flag.Float64("gib", 0.03, "size of the large store")
-	memory     = flag.Int("memory", 8, "MiB of cache of the server with the large store")
-	workingSet = flag.Int("workingset", 4, "MiB that are overwritten")
-	overwrites = flag.Int("overwrites", 8000, "how many blocks of them are")
+	gib         = flag.Float64("gib", 0.06, "size of the large store")
+	memory      = flag.Int("memory", 8, "MiB of cache of the server with the large store")
+	memoryLimit = flag.Int("memorylimit", 64, "MiB of GOMEMLIMIT of that server")
+	workingSet  = flag.Int("workingset", 4, "MiB that are overwritten")
+	overwrites  = flag.Int("overwrites", 8000, "how many blocks of them are")
 )
 
 const blockSize = 4096
