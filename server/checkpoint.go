@@ -22,9 +22,16 @@ type checkpoints struct {
 func (s *Server) grew(index uint64, bytes int) {
 	c := &s.checkpoints
 	c.applied, c.logged = index, c.logged+int64(bytes)
-	if st := s.storage.blocks; st != nil && (c.logged >= s.opts.CheckpointBytes || st.Dirty() > s.opts.dirtyBytes()) {
+	if st := s.storage.blocks; st != nil && (s.checkpointDue() || st.Dirty() > s.opts.dirtyBytes()) {
 		s.wakeKeeper()
 	}
+}
+
+// checkpointDue reports whether the log has grown enough for the next
+// checkpoint. The caller is the owner.
+func (s *Server) checkpointDue() bool {
+	index := s.storage.blocks.Stats().IndexBytes
+	return s.checkpoints.logged >= checkpointInterval(s.opts.CheckpointBytes, index)
 }
 
 func (s *Server) wakeKeeper() {
@@ -71,8 +78,7 @@ func (s *Server) keep() error {
 	if !s.enter() {
 		return nil
 	}
-	c := &s.checkpoints
-	if c.logged < s.opts.CheckpointBytes && !s.wasteful() {
+	if !s.checkpointDue() && !s.wasteful() {
 		s.leave(nil)
 		return nil
 	}

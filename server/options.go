@@ -55,8 +55,9 @@ type Options struct {
 	// beyond it is refused. 0 means that only the disk bounds it.
 	StoreBytes int64
 	// CheckpointBytes is how much the log grows between two checkpoints,
-	// about; it bounds what a start has to replay. 0 means
-	// DefaultCheckpointBytes.
+	// about; up to twice as much if the index that each of them writes is
+	// larger than an eighth of it. That bounds what a start has to replay. 0
+	// means DefaultCheckpointBytes.
 	CheckpointBytes int64
 	// CommitDelay is how long a commit may wait for others to share its write
 	// of the log, when nothing is being written anyway. 0, the default, is

@@ -3,10 +3,8 @@ package chaos_test
 import (
 	"context"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 )
 
@@ -25,24 +24,7 @@ var (
 // program is the server.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
-
-func testMain(m *testing.M) int {
-	flag.Parse()
-	dir, err := os.MkdirTemp("", "tidemark-chaos-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "tidemark")
-	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(proc.WithProgram(&program, m.Run)) }
 
 // noLeaks checks when everything else of a test has ended that no goroutine is
 // left.
@@ -64,9 +46,9 @@ func random(t testing.TB) (*rand.Rand, uint64) {
 	return rand.New(rand.NewPCG(s, 0)), s
 }
 
-func start(t testing.TB, flags ...string) *chaos.Server {
+func start(t testing.TB, flags ...string) *proc.Server {
 	t.Helper()
-	s, err := chaos.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
+	s, err := proc.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/tidemark/tidemark/bench/proc"
 )
 
 // maxOrder bounds how many commits a server lives for, as a power of two.
@@ -13,7 +15,7 @@ const maxOrder = 10
 // further acknowledgements: often after few, while the clients are still
 // reconnecting, and sometimes after many. It returns when every client has
 // gone on after the last time.
-func Kill(ctx context.Context, s *Server, f *Fleet, rounds int, rng *rand.Rand) error {
+func Kill(ctx context.Context, s *proc.Server, f *Fleet, rounds int, rng *rand.Rand) error {
 	for round := range rounds {
 		err := f.Await(ctx, 1+rng.Int64N(1<<rng.IntN(maxOrder+1)))
 		if err == nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/live"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/bench/sim"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
@@ -49,19 +49,7 @@ func testMain(m *testing.M) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return 0
 	}
-	dir, err := os.MkdirTemp("", "tidemark-test-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "tidemark")
-	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+	return proc.WithProgram(&program, m.Run)
 }
 
 // tidy checks at the end of a test that no goroutine and no file is left.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/tidemark/tidemark/bench/proc"
 )
 
 const (
@@ -37,9 +39,6 @@ type Process struct {
 	errors *tail // complete once it has exited
 	exited chan error
 }
-
-// Ready is what a server prints before its address once it listens.
-const Ready = "tidemark: listening on "
 
 // Start runs command, which must be a Tidemark server that takes the flags of
 // "tidemark serve", and returns when it listens. The server ends when this
@@ -123,7 +122,7 @@ func (p *Process) watch(out io.Reader, ready chan<- string) {
 	lines := bufio.NewScanner(out)
 	told := false
 	for lines.Scan() {
-		if addr, ok := strings.CutPrefix(lines.Text(), Ready); ok && !told {
+		if addr, ok := strings.CutPrefix(lines.Text(), proc.Ready); ok && !told {
 			told = true
 			ready <- addr // does not block: it has room for one
 		}

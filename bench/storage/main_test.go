@@ -7,22 +7,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/chaos"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 )
 
 var (
-	gib        = flag.Float64("gib", 0.03, "size of the large store")
-	memory     = flag.Int("memory", 8, "MiB of cache of the server with the large store")
-	workingSet = flag.Int("workingset", 4, "MiB that are overwritten")
-	bare       = flag.String("bare", "", "be the bare server, on this file")
-	overwrites = flag.Int("overwrites", 8000, "how many blocks of them are")
+	gib         = flag.Float64("gib", 0.06, "size of the large store")
+	memory      = flag.Int("memory", 8, "MiB of cache of the server with the large store")
+	memoryLimit = flag.Int("memorylimit", 64, "MiB of GOMEMLIMIT of that server")
+	workingSet  = flag.Int("workingset", 4, "MiB that are overwritten")
+	bare        = flag.String("bare", "", "be the bare server, on this file, and nothing else")
+	overwrites  = flag.Int("overwrites", 8000, "how many blocks of them are")
 )
 
 const (
@@ -33,37 +33,22 @@ const (
 // program is the server.
 var program string
 
-func TestMain(m *testing.M) { os.Exit(testMain(m)) }
-
-func testMain(m *testing.M) int {
+func TestMain(m *testing.M) {
 	flag.Parse()
-	if *bare != "" {
-		if err := bareServer(*bare); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return 0
+	if *bare == "" {
+		os.Exit(proc.WithProgram(&program, m.Run))
 	}
-	dir, err := os.MkdirTemp("", "tidemark-storage-*")
-	if err != nil {
+	if err := bareServer(*bare); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		os.Exit(1)
 	}
-	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "tidemark")
-	build := exec.Command("go", "build", "-o", program, "github.com/tidemark/tidemark/cmd/tidemark")
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
 }
 
 // start starts a server on a directory of its own.
-func start(t testing.TB, flags ...string) (s *chaos.Server, dir string) {
+func start(t testing.TB, flags ...string) (s *proc.Server, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	s, err := chaos.NewServer(dir, append([]string{program, "serve"}, flags...)...)
+	s, err := proc.NewServer(dir, append([]string{program, "serve"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +56,7 @@ func start(t testing.TB, flags ...string) (s *chaos.Server, dir string) {
 	return s, dir
 }
 
-func dial(t testing.TB, s *chaos.Server) *client.DB {
+func dial(t testing.TB, s *proc.Server) *client.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/live"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/server"
 )
 
@@ -27,7 +27,7 @@ type serveCmd struct {
 	BlockSize     *int          `placeholder:"BYTES" help:"Block size of a new store (default 4096). An existing store keeps its own, and must not be given another."`
 	Retention     time.Duration `default:"1m" placeholder:"TIME" help:"How long overwritten versions stay readable (default ${default})."`
 	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data (default ${default}). Of a data directory it is a cache, besides which up to twice as much, and no more than 128 MiB, waits to be written before commits wait; with --in-memory it is all there is, and commits beyond it are refused."`
-	CheckpointMiB float64       `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}); a start has to replay that much at most."`
+	CheckpointMiB float64       `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}), or up to twice as much in a large store, whose checkpoints write more; a start has to replay that much at most."`
 	MaxSizeMiB    int64         `name:"max-size" default:"0" placeholder:"MIB" help:"Refuse commits beyond that much block data in the data directory; 0 for as much as the disk holds (default ${default})."`
 	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle (default ${default})."`
 	ExternalClock bool          `help:"Let clients move the retention clock: for replays, which count time in the trace."`
@@ -95,7 +95,7 @@ func (c *serveCmd) Run(env *environment) error {
 // serve has s serve l until it is to stop or fails, and stops it.
 func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
 	// The address is printed when clients can connect; programs wait for it.
-	fmt.Fprintf(env.stdout, "%s%s\n", live.Ready, l.Addr())
+	fmt.Fprintf(env.stdout, "%s%s\n", proc.Ready, l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	eof := make(chan struct{})

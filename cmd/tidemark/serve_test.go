@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/tidemark/tidemark/bench/live"
+	"github.com/tidemark/tidemark/bench/proc"
 )
 
 // process is a server in a process of its own.
@@ -37,7 +37,7 @@ func launch(dir string, flags ...string) (*process, error) {
 		return nil, err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	addr, ok := strings.CutPrefix(strings.TrimSpace(line), live.Ready)
+	addr, ok := strings.CutPrefix(strings.TrimSpace(line), proc.Ready)
 	if err != nil || !ok {
 		p.kill()
 		return nil, fmt.Errorf("the server printed %q (%v); it said: %s", line, err, &p.stderr)
@@ -105,7 +105,7 @@ func TestServeStopsWhenInputEnds(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, live.Ready) {
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, proc.Ready) {
 		t.Errorf("it printed %q (%v)", line, err)
 	}
 	in.Close()

@@ -36,6 +36,7 @@ var limited = []string{
 	"bench",
 	"bench/exp",
 	"bench/live",
+	"bench/proc",
 	"bench/sim",
 	"traces/binary",
 	"traces/survey",

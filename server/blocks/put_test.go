@@ -42,10 +42,9 @@ func TestPutDamaged(t *testing.T) {
 		checkpoint(at)
 		refuses(2)
 		must(t, s.Close())
-		var damaged []*CorruptError
-		c, err := Check(d, o, func(e *CorruptError) { damaged = append(damaged, e) })
-		if err != nil || c.Versions != 2 || len(damaged) != 1 || damaged[0].From != 2 {
-			t.Fatalf("%+v, %v, %v", c, damaged, err)
+		c, err := checkDisk(d, o)
+		if err != nil || c.versions != 2 || len(c.damaged) != 1 || c.damaged[0].From != 2 {
+			t.Fatalf("%+v, %v", c, err)
 		}
 		s, _, err = Open(d, o)
 		must(t, err)
@@ -57,7 +56,7 @@ func TestPutDamaged(t *testing.T) {
 	s.Drop(1, 2)
 	checkpoint(5)
 	must(t, s.Close())
-	if c, err := Check(d, o, func(e *CorruptError) { t.Error(e) }); err != nil || c.Versions != 3 {
+	if c, err := checkDisk(d, o); err != nil || c.versions != 3 || len(c.damaged) > 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
 }

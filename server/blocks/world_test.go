@@ -339,13 +339,15 @@ func (w *world) goOn(d disk.Disk) error {
 	if err := w.s.Close(); err != nil {
 		return err
 	}
-	var damage error
-	checked, err := Check(d, w.opts, func(c *CorruptError) { damage = c })
-	if err = errors.Join(err, damage); err != nil {
+	c, err := checkDisk(d, w.opts)
+	if err == nil && len(c.damaged) > 0 {
+		err = c.damaged[0]
+	}
+	if err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	if checked.LogIndex != w.log || checked.Versions != len(w.live) {
-		return fmt.Errorf("checked %d versions at %d, want %d at %d", checked.Versions, checked.LogIndex, len(w.live), w.log)
+	if c.header.LogIndex != w.log || c.versions != len(w.live) || !bytes.Equal(c.state, w.known[w.log].moment.State) {
+		return fmt.Errorf("checked %d versions at %d with state %x, want %d at %d", c.versions, c.header.LogIndex, c.state, len(w.live), w.log)
 	}
 	if err := w.open(d); err != nil {
 		return err

@@ -86,30 +86,15 @@ func located(k Kind, d *blockdir.Damage) Finding {
 func (c *check) index(ctx context.Context, d *blockdir.Dir) error {
 	h := *c.base
 	c.base = nil
-	if fault := d.BlocksPage; fault != nil {
+	if fault := cmp.Or(d.BlocksPage, d.Short(h)); fault != nil {
 		if err := c.find(located(BlockFile, fault)); err != nil {
-			return err
-		}
-	} else if least := d.Owner.SlotOffset(h.Slots); d.BlocksBytes < least {
-		if err := c.find(Finding{Kind: BlockFile, File: d.BlocksPath(), Offset: d.BlocksBytes,
-			Reason: fmt.Sprintf("the file has %d bytes, and %d are in use", d.BlocksBytes, least)}); err != nil {
 			return err
 		}
 	}
 	var state []byte
-	taken := make([]uint64, (uint64(min(h.Slots, d.Slots()))+63)/64) // a bit for each slot
-	twice := layout.Version{Slot: layout.NoSlot}
 	damage, err := d.ReadIndex(h, layout.Visitor{
-		State: func(b []byte) { state = append(state, b...) },
-		Version: func(v layout.Version) error {
-			if word, bit := int(v.Slot/64), uint64(1)<<(v.Slot%64); word < len(taken) && v.Size > 0 {
-				if taken[word]&bit != 0 {
-					twice = v
-				}
-				taken[word] |= bit
-			}
-			return ended(ctx)
-		},
+		State:   func(b []byte) { state = append(state, b...) },
+		Version: func(layout.Version) error { return ended(ctx) },
 	})
 	if err != nil {
 		return err
@@ -123,10 +108,6 @@ func (c *check) index(ctx context.Context, d *blockdir.Dir) error {
 		return c.find(located(Index, damage))
 	}
 	c.advance(int64(h.IndexBytes))
-	if twice.Slot != layout.NoSlot {
-		return c.find(Finding{Kind: Index, File: d.IndexPath(h.Checkpoint), Block: twice.Block, From: twice.From,
-			Reason: fmt.Sprintf("slot %d is another version's", twice.Slot)})
-	}
 	return c.restore(ctx, d, h, state)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,7 +67,8 @@ func (h *HeaderSlot) Whole() bool { return !h.Empty && h.Damage == nil }
 
 // Dir is a directory that was looked at. Close it.
 type Dir struct {
-	path string
+	path  string
+	files fs.FS
 	// Owner is whose files these are: the one asked for, or, if that was the
 	// zero Owner, the one that the first whole head names, if any does.
 	Owner layout.Owner
@@ -86,16 +88,34 @@ type Dir struct {
 	// Unfinished says that there is a header file that was not finished.
 	Unfinished bool
 
-	blocks *os.File // nil if it is missing
-	buf    []byte   // a slot
+	blocks file   // nil if it is missing
+	buf    []byte // a slot
 }
+
+// file is what the files of an FS must be.
+type file interface {
+	fs.File
+	io.ReaderAt
+}
+
+// files are those of a directory; unlike those of os.DirFS, errors about them
+// have the whole path.
+type files string
+
+func (dir files) Open(name string) (fs.File, error) { return os.Open(filepath.Join(string(dir), name)) }
 
 // Open looks at the directory at path. owner is whose it should be; files of
 // somebody else are damaged; the zero Owner takes any. Errors are a
 // *VersionError, fs.ErrNotExist for a missing directory, and others of the
 // operating system.
 func Open(path string, owner layout.Owner) (*Dir, error) {
-	d := &Dir{path: path, Owner: owner}
+	return OpenFS(files(path), path, owner)
+}
+
+// OpenFS is Open for the files at the root of fsys, each of which must be an
+// io.ReaderAt. What is said of them says that they are at path.
+func OpenFS(fsys fs.FS, path string, owner layout.Owner) (*Dir, error) {
+	d := &Dir{path: path, files: fsys, Owner: owner}
 	if err := d.open(); err != nil {
 		d.Close()
 		return nil, err
@@ -112,7 +132,7 @@ func (d *Dir) Close() error {
 }
 
 func (d *Dir) open() error {
-	entries, err := os.ReadDir(d.path)
+	entries, err := fs.ReadDir(d.files, ".")
 	if err != nil {
 		return err
 	}
@@ -134,7 +154,7 @@ func (d *Dir) open() error {
 			err = d.readHeaders()
 		case name == blocksName:
 			d.BlocksBytes = info.Size()
-			d.blocks, err = os.Open(d.BlocksPath())
+			d.blocks, err = d.openFile(blocksName)
 		}
 		if err != nil {
 			return err
@@ -142,6 +162,14 @@ func (d *Dir) open() error {
 	}
 	slices.SortFunc(d.Indexes, func(a, b uint64) int { return cmp.Compare(b, a) })
 	return d.readBlocksPage()
+}
+
+func (d *Dir) openFile(name string) (file, error) {
+	f, err := d.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.(file), nil
 }
 
 // indexNumber takes the number of a checkpoint from the name of its index file.
@@ -175,7 +203,7 @@ func (d *Dir) Empty() bool {
 
 // readHeaders reads the two slots of the header file.
 func (d *Dir) readHeaders() error {
-	f, err := os.Open(d.HeaderPath())
+	f, err := d.openFile(headerName)
 	if err != nil {
 		return err
 	}

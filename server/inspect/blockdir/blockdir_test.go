@@ -92,6 +92,39 @@ func TestDir(t *testing.T) {
 	}
 }
 
+// TestSlots: a checkpoint needs the slots that its versions name, and one for
+// each.
+func TestSlots(t *testing.T) {
+	d := open(t, make2(t), owner)
+	h := d.Newest().Header
+	h.Slots = d.Slots()
+	if damage := d.Short(h); damage != nil {
+		t.Error(damage)
+	}
+	h.Slots++
+	if damage := d.Short(h); damage == nil || damage.File != d.BlocksPath() || damage.Offset != d.BlocksBytes {
+		t.Errorf("a block file that is too short: %v", damage)
+	}
+	for second, want := range []string{"version (2, 2): slot 0 is another version's", ""} {
+		w := layout.NewIndexWriter(owner, 3)
+		w.Add(layout.Version{Block: 1, From: 1, Size: 1, Slot: 0})
+		w.Add(layout.Version{Block: 2, From: 2, Size: 1, Slot: uint32(second)})
+		w.Add(layout.Version{Block: 3, From: 2, Slot: layout.NoSlot})
+		w.Add(layout.Version{Block: 4, From: 2, Slot: layout.NoSlot})
+		w.End()
+		must(t, os.WriteFile(d.IndexPath(3), w.Bytes, 0o600))
+		h := layout.Header{
+			Owner: owner, Checkpoint: 3, Stable: 2, Slots: 2, Versions: 4,
+			IndexBytes: uint64(len(w.Bytes)), IndexCRC: layout.Checksum(0, w.Bytes),
+		}
+		damage, err := d.ReadIndex(h, layout.Visitor{Version: func(layout.Version) error { return nil }})
+		must(t, err)
+		if (damage == nil) != (want == "") || damage != nil && damage.Reason != want {
+			t.Errorf("slot %d: %v, want %q", second, damage, want)
+		}
+	}
+}
+
 // TestScan finds versions that no index names any more.
 func TestScan(t *testing.T) {
 	path := make2(t)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks/layout"
@@ -36,7 +35,7 @@ func (d *Dir) Newest() *HeaderSlot {
 // *VersionError, or of the operating system.
 func (d *Dir) ReadIndex(h layout.Header, visit layout.Visitor) (damage *Damage, err error) {
 	path := d.IndexPath(h.Checkpoint)
-	f, size, err := openSized(path)
+	f, size, err := d.openIndex(h.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Damage{File: path, Reason: fmt.Sprintf("the file is missing, in which checkpoint %d has its index", h.Checkpoint)}, nil
 	}
@@ -50,7 +49,14 @@ func (d *Dir) ReadIndex(h layout.Header, visit layout.Visitor) (damage *Damage, 
 	}
 	var told error
 	within := visit
+	taken := make([]uint64, (uint64(min(h.Slots, d.Slots()))+63)/64) // a bit for each slot
 	within.Version = func(v layout.Version) error {
+		if word, bit := uint64(v.Slot/64), uint64(1)<<(v.Slot%64); v.Size > 0 && word < uint64(len(taken)) {
+			if taken[word]&bit != 0 {
+				return fmt.Errorf("slot %d is another version's", v.Slot)
+			}
+			taken[word] |= bit
+		}
 		told = visit.Version(v)
 		return told
 	}
@@ -64,8 +70,9 @@ func (d *Dir) ReadIndex(h layout.Header, visit layout.Visitor) (damage *Damage, 
 	return located(path, 0, err)
 }
 
-func openSized(path string) (*os.File, int64, error) {
-	f, err := os.Open(path)
+// openIndex opens the index file of a checkpoint and returns its size.
+func (d *Dir) openIndex(checkpoint uint64) (file, int64, error) {
+	f, err := d.openFile(indexName(checkpoint))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -82,7 +89,7 @@ func openSized(path string) (*os.File, int64, error) {
 // are the highest there can be. If the file is whole, ReadIndex finds it so. ok
 // is false if it cannot be whole.
 func (d *Dir) Guess(checkpoint uint64) (h layout.Header, ok bool, err error) {
-	f, size, err := openSized(d.IndexPath(checkpoint))
+	f, size, err := d.openIndex(checkpoint)
 	if err != nil {
 		return h, false, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 
@@ -17,6 +18,16 @@ func (d *Dir) Slots() uint32 {
 	}
 	size := int64(d.Owner.SlotSize())
 	return uint32(min((d.BlocksBytes-layout.PageSize+size-1)/size, layout.MaxSlots))
+}
+
+// Short says that the block file ends before slots that a checkpoint may use,
+// if it does.
+func (d *Dir) Short(h layout.Header) *Damage {
+	least := d.Owner.SlotOffset(h.Slots)
+	if d.blocks == nil || d.BlocksBytes >= least {
+		return nil
+	}
+	return &Damage{File: d.BlocksPath(), Offset: d.BlocksBytes, Reason: fmt.Sprintf("the file has %d bytes, and %d are in use", d.BlocksBytes, least)}
 }
 
 // Read returns the data of a version, valid until the next Read, after all

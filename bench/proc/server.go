@@ -1,4 +1,4 @@
-package chaos
+package proc
 
 import (
 	"bufio"
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// ready is what a server prints before its address once it listens.
-const ready = "tidemark: listening on "
+// Ready is what a server prints before its address once it listens.
+const Ready = "tidemark: listening on "
 
 // startTimeout is how long a server may take until it listens.
 const startTimeout = 20 * time.Second
@@ -75,7 +75,7 @@ func (s *Server) Start() error {
 	}
 	late := time.AfterFunc(startTimeout, func() { _ = s.cmd.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if late.Stop() && err == nil && strings.HasPrefix(line, ready) {
+	if late.Stop() && err == nil && strings.HasPrefix(line, Ready) {
 		return nil
 	}
 	s.Kill()
