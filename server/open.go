@@ -91,6 +91,12 @@ func (st *storage) openBlocks(opts Options, d disk.Disk) error {
 		if err := st.joins(); err != nil {
 			return err
 		}
+		// No crash leaves that: a server takes its epoch when there is a block
+		// store. One older than block stores had its epoch in the log before it
+		// acknowledged anything, but may have been killed before that.
+		if st.dir != nil && st.dir.Epoch() > 0 && st.log.Head().Index == 0 {
+			return fmt.Errorf("%w: the log has no entry, there are no blocks, and both were there in epoch %d", ErrNoCheckpoint, st.dir.Epoch())
+		}
 	}
 	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
 		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(),
@@ -177,7 +183,9 @@ func start(opts Options, st *storage) (*Server, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.start()
+	if err := s.start(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
