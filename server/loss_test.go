@@ -2,8 +2,10 @@ package server
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tidemark/tidemark/occ"
@@ -82,9 +84,13 @@ func TestLossOfEverything(t *testing.T) {
 					}
 				}
 			}
+			before := files(t, killed)
 			for range 2 {
 				if _, err := Open(Options{Dir: killed}); !errors.Is(err, c.is) {
 					t.Fatalf("opened: %v", err)
+				}
+				if after := files(t, killed); !maps.Equal(before, after) {
+					t.Fatalf("the directory was changed: it has %q", slices.Sorted(maps.Keys(after)))
 				}
 				sum, err := inspect.Check(t.Context(), killed, inspect.CheckOptions{Report: func(f inspect.Finding) error {
 					if f.Kind != inspect.Fit {
