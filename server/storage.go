@@ -57,8 +57,8 @@ func (st *storage) embed(opts Options) error {
 		rand.Read(st.store[:])
 		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
 	}
+	st.epoch = st.log.Epoch() + 1 // above that of a server that fenced it and wrote nothing
 	head := st.log.Head()
-	st.epoch = head.Epoch + 1
 	st.entries = entries{first: head.Index + 1, last: head.Index}
 	enough := errors.New("enough")
 	err := st.log.Read(0, func(oldest uint64, _ []byte) error {
