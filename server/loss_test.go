@@ -110,7 +110,7 @@ func TestLossOfEverything(t *testing.T) {
 // can have been acknowledged, opens; and so does a directory of an older
 // version, which had no checkpoint yet. From then on there is one.
 func TestFirstStart(t *testing.T) {
-	for name, steps := range map[string]int{"store file": 0, "log": 1, "block store": 2, "epoch": 3, "entry": 4} {
+	for name, steps := range map[string]int{"store file": 0, "block store": 1, "log": 2, "epoch": 3, "entry": 4} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			firstStart(t, dir, steps)
@@ -145,14 +145,6 @@ func firstStart(t *testing.T, path string, steps int) {
 	if steps--; steps < 0 {
 		return
 	}
-	log, _, err := wal.Open(dir.LogDir(), dir.StoreID(), wal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	if steps--; steps < 0 {
-		return
-	}
 	blocksDir, err := dir.BlocksDir()
 	if err != nil {
 		t.Fatal(err)
@@ -162,6 +154,14 @@ func firstStart(t *testing.T, path string, steps int) {
 		t.Fatal(err)
 	}
 	defer st.Close()
+	if steps--; steps < 0 {
+		return
+	}
+	log, _, err := wal.Open(dir.LogDir(), dir.StoreID(), wal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
 	if steps--; steps < 0 {
 		return
 	}
