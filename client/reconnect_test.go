@@ -101,16 +101,20 @@ func TestTokens(t *testing.T) {
 		pings := b.Stats().Traffic.Sent.Of(wire.TypePing).Messages
 		ahead := client.Token{Store: token.Store, At: token.At + 100}
 		foreign := client.Token{At: token.At}
-		for _, bad := range []client.Token{ahead, foreign} {
+		restored := client.Token{Store: token.Store, Generation: 3, At: token.At + 100}
+		for reason, bad := range map[string]client.Token{"is ahead": ahead, "another store": foreign, "another generation": restored} {
+			_, err := b.BeginView(w.ctx, client.After(bad))
+			want := client.TokenError{Token: bad, Store: token.Store, Stable: token.At}
 			var e *client.TokenError
-			if _, err := b.BeginView(w.ctx, client.After(bad)); !errors.As(err, &e) || strings.Contains(err.Error(), "\n") {
+			if !errors.As(err, &e) || *e != want || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "\n") {
 				w.Fatalf("%v: %v", bad, err)
 			}
 		}
 		if n := b.Stats().Traffic.Sent.Of(wire.TypePing).Messages - pings; n != 1 {
-			w.Fatalf("two tokens cost %d pings, not one", n)
+			w.Fatalf("three tokens cost %d pings, not one", n)
 		}
-		for _, text := range []string{"", "@", "12@3", token.Store.String(), token.Store.String() + "@x"} {
+		store := token.Store.String()
+		for _, text := range []string{"", "@", "12.0@3", store, store + "@3", store + ".0", store + ".0@x", store + ".x@3", store + ".4294967296@3"} {
 			if _, err := client.ParseToken(text); err == nil {
 				w.Errorf("%q is a token", text)
 			}

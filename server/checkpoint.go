@@ -127,6 +127,32 @@ func (s *Server) finishCheckpoint(until <-chan struct{}) error {
 	return nil
 }
 
+// firstCheckpoint makes the checkpoint of a store that has none yet, before
+// anybody is served: of what the log holds, with the entry that the epoch
+// begins with. So a checkpoint tells of the log before anything is
+// acknowledged, and a log that is lost is missed.
+func (s *Server) firstCheckpoint() error {
+	if st := s.storage.blocks; st == nil || st.Durable().Checkpoint > 0 {
+		return nil
+	}
+	select {
+	case records, ok := <-s.appends:
+		if ok {
+			s.writeGroup(nil, records)
+		}
+	default: // the log has the epoch already
+	}
+	if !s.enter() {
+		return s.err
+	}
+	err := s.beginCheckpoint()
+	s.leave(nil)
+	if err != nil {
+		return err
+	}
+	return s.finishCheckpoint(nil)
+}
+
 func blocksFailed(err error) error { return fmt.Errorf("the block store failed: %w", err) }
 
 // writeBack writes early what waits in memory, if that is much.

@@ -120,12 +120,48 @@ func failingLog(t *testing.T, n int) wal.Log {
 	real := wal.NewMemory(occ.StoreID{}, 1<<20).Open()
 	log := NewMockLog(gomock.NewController(t))
 	log.EXPECT().Head().DoAndReturn(real.Head).AnyTimes()
+	log.EXPECT().Epoch().DoAndReturn(real.Epoch)
 	log.EXPECT().Fence(gomock.Any()).DoAndReturn(real.Fence)
 	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read).AnyTimes()
 	log.EXPECT().Close().DoAndReturn(real.Close)
 	before := log.EXPECT().Append(gomock.Any()).DoAndReturn(real.Append).Times(n - 1)
 	log.EXPECT().Append(gomock.Any()).After(before).Return(uint64(0), fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk))
 	return log
+}
+
+// mute is a log whose entries cannot be read from the first on.
+type mute struct{ wal.Log }
+
+func (l mute) Read(from uint64, fn func(uint64, []byte) error) error {
+	if from > 0 {
+		return errDisk
+	}
+	return l.Log.Read(from, fn)
+}
+
+// TestOpenAgain: an Open that failed when it had fenced the log, and wrote
+// nothing, does not keep the next one from it.
+func TestOpenAgain(t *testing.T) {
+	m := wal.NewMemory(occ.StoreID{}, 1<<20)
+	s := running(t, Options{Log: m.Open()})
+	pipe(t, s).hello(occ.SessionID{}).committed(nil, write(1, "kept"))
+	shutdown(t, s)
+	before := m.Open().Head()
+	for range 3 {
+		if _, err := Open(Options{Log: mute{m.Open()}}); !errors.Is(err, errDisk) {
+			t.Fatal(err)
+		}
+	}
+	log := m.Open()
+	if e := log.Epoch(); log.Head() != before || e != before.Epoch+3 {
+		t.Fatalf("%+v became %+v, epoch %d", before, log.Head(), e)
+	}
+	c := pipe(t, running(t, Options{Log: log})).hello(occ.SessionID{})
+	if c.welcome.Epoch != before.Epoch+4 {
+		t.Fatalf("served under epoch %d, after %d", c.welcome.Epoch, before.Epoch)
+	}
+	c.reads(1, 1, "kept")
+	c.committed(nil, write(1, "more"))
 }
 
 // TestLogFailure: the append fails at each of the first calls: nothing is

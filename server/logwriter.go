@@ -16,13 +16,19 @@ func (s *Server) writeLog() {
 	var buf []byte
 	for records := range s.appends {
 		s.awaitRoom()
-		buf = record.Append(buf[:0], record.Group{Records: records})
-		index, err := s.storage.log.Append(buf)
-		s.durable(index, len(buf), err)
+		buf = s.writeGroup(buf, records)
 		if cap(buf) > record.MaxGroupBytes+record.GroupOverhead {
 			buf = nil
 		}
 	}
+}
+
+// writeGroup makes a group durable. It returns the buffer that it used.
+func (s *Server) writeGroup(buf []byte, records []record.Record) []byte {
+	buf = record.Append(buf[:0], record.Group{Records: records})
+	index, err := s.storage.log.Append(buf)
+	s.durable(index, len(buf), err)
+	return buf
 }
 
 // awaitRoom waits while more waits to be written to the block file than may:

@@ -62,6 +62,20 @@ func (mr *MockLogMockRecorder) Close() *gomock.Call {
 	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Close", reflect.TypeOf((*MockLog)(nil).Close))
 }
 
+// Epoch mocks base method.
+func (m *MockLog) Epoch() uint64 {
+	m.ctrl.T.Helper()
+	ret := m.ctrl.Call(m, "Epoch")
+	ret0, _ := ret[0].(uint64)
+	return ret0
+}
+
+// Epoch indicates an expected call of Epoch.
+func (mr *MockLogMockRecorder) Epoch() *gomock.Call {
+	mr.mock.ctrl.T.Helper()
+	return mr.mock.ctrl.RecordCallWithMethodType(mr.mock, "Epoch", reflect.TypeOf((*MockLog)(nil).Epoch))
+}
+
 // Fence mocks base method.
 func (m *MockLog) Fence(epoch uint64) (wal.Head, error) {
 	m.ctrl.T.Helper()

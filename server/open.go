@@ -1,27 +1,14 @@
 package server
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/core"
-	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
-	"github.com/tidemark/tidemark/server/storedir"
-	"github.com/tidemark/tidemark/server/wal"
-)
-
-var (
-	// ErrNoCheckpoint: the beginning of the log was removed, or what it goes on
-	// from was never in it, and there is no checkpoint that holds all of that.
-	ErrNoCheckpoint = errors.New("the checkpoint is missing")
-	// ErrLogShort: the checkpoint holds more than the log ever did.
-	ErrLogShort = errors.New("the end of the log is missing")
 )
 
 // Open opens a store, or creates it, rebuilds its state from the log and
@@ -46,125 +33,6 @@ func Open(opts Options) (*Server, error) {
 	return s, nil
 }
 
-// storage is where a store lives.
-type storage struct {
-	dir       *storedir.Dir // nil without a directory
-	log       wal.Log
-	blocks    *blocks.Store  // nil for a store in memory
-	loaded    *blocks.Loaded // its checkpoint, until it is recovered; nil if there is none
-	store     occ.StoreID
-	epoch     uint64 // of this server
-	blockSize int
-}
-
-func openStorage(opts Options) (*storage, error) {
-	if opts.Dir != "" {
-		return openDir(opts)
-	}
-	st := &storage{log: opts.Log, store: opts.Store, blockSize: cmp.Or(opts.BlockSize, storedir.DefaultBlockSize)}
-	if st.log == nil {
-		rand.Read(st.store[:])
-		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
-	}
-	st.epoch = st.log.Head().Epoch + 1
-	var err error
-	if opts.Blocks != nil {
-		err = st.openBlocks(opts, opts.Blocks)
-	}
-	if err == nil {
-		err = st.joins()
-	}
-	if err != nil {
-		return nil, errors.Join(err, st.close())
-	}
-	return st, nil
-}
-
-// openBlocks opens the block store on d, unless the log shows that there was
-// one which is missing.
-func (st *storage) openBlocks(opts Options, d disk.Disk) error {
-	names, err := d.List()
-	if err != nil {
-		return fmt.Errorf("open the block store: %w", err)
-	}
-	if len(names) == 0 {
-		if err := st.joins(); err != nil {
-			return err
-		}
-	}
-	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
-		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(),
-	})
-	if err != nil {
-		return fmt.Errorf("open the block store: %w", err)
-	}
-	return nil
-}
-
-// joins checks that the log goes on where the checkpoint ends, or at its first
-// entry if there is none.
-func (st *storage) joins() error {
-	held := uint64(0)
-	if st.loaded != nil {
-		held = st.loaded.LogIndex
-	} else if st.dir != nil && storedir.Anew(st.dir.Epoch()) {
-		return fmt.Errorf("%w: the store was restored or salvaged, and what it began with is gone", ErrNoCheckpoint)
-	}
-	if head := st.log.Head().Index; head < held {
-		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, head, held)
-	}
-	enough := errors.New("enough")
-	err := st.log.Read(0, func(oldest uint64, _ []byte) error {
-		if oldest > held+1 {
-			return fmt.Errorf("%w: the log begins with entry %d, and what is there holds all up to %d", ErrNoCheckpoint, oldest, held)
-		}
-		return enough
-	})
-	if err == enough {
-		return nil
-	}
-	return err
-}
-
-// openDir locks the directory and opens its log under a new epoch.
-func openDir(opts Options) (*storage, error) {
-	dir, err := storedir.Open(opts.Dir, storedir.Options{BlockSize: opts.BlockSize})
-	if err != nil {
-		return nil, err
-	}
-	log, report, err := wal.Open(dir.LogDir(), dir.StoreID(), wal.Options{})
-	if err != nil {
-		return nil, errors.Join(err, dir.Close())
-	}
-	st := &storage{dir: dir, log: log, store: dir.StoreID(), blockSize: dir.BlockSize()}
-	blocksDir, err := dir.BlocksDir()
-	if err == nil {
-		err = st.openBlocks(opts, disk.OS(blocksDir))
-	}
-	if err == nil {
-		err = st.joins()
-	}
-	if err == nil {
-		st.epoch, err = dir.NextEpoch()
-	}
-	if err != nil {
-		return nil, errors.Join(err, st.close())
-	}
-	opts.Logger.Info("opened store", "dir", opts.Dir, "store", st.store, "epoch", st.epoch, "log", fmt.Sprintf("%+v", report))
-	return st, nil
-}
-
-func (st *storage) close() error {
-	err := st.log.Close()
-	if st.blocks != nil {
-		err = errors.Join(err, st.blocks.Close())
-	}
-	if st.dir != nil {
-		err = errors.Join(err, st.dir.Close())
-	}
-	return err
-}
-
 // start recovers the state and starts the goroutines.
 func start(opts Options, st *storage) (*Server, error) {
 	if err := opts.checkBlock(st.blockSize); err != nil {
@@ -177,7 +45,9 @@ func start(opts Options, st *storage) (*Server, error) {
 	if err := s.recover(); err != nil {
 		return nil, err
 	}
-	s.start()
+	if err := s.start(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

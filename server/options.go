@@ -95,7 +95,9 @@ type Options struct {
 	QueueBytes, QueueMessages int
 
 	// Log, if set, is used instead of a log in Dir, which must then be empty;
-	// the server closes it. Store is the id of its store.
+	// the server closes it, also if Open fails in opening the store. Open fences it
+	// under an epoch above Log.Epoch, so it can be tried again with the same log,
+	// opened again. Store is the id of its store.
 	Log   wal.Log
 	Store occ.StoreID
 	// Blocks, if set beside Log, is the disk of its block store, which is then

@@ -80,7 +80,17 @@ func newServer(opts Options, st *storage) *Server {
 	return s
 }
 
-func (s *Server) start() {
+// start ends the recovery and starts the goroutines. Nobody is served before it
+// returns. After an error none runs.
+func (s *Server) start() error {
+	if s.enter() {
+		s.core.Start(s.clock())
+		s.core.Flush()
+		s.leaveAsItIs(nil)
+	}
+	if err := s.firstCheckpoint(); err != nil {
+		return err
+	}
 	for range logWriters {
 		s.goroutines.Go(s.writeLog)
 	}
@@ -91,10 +101,7 @@ func (s *Server) start() {
 			s.goroutines.Go(s.loadFromDisk)
 		}
 	}
-	if s.enter() {
-		s.core.Start(s.clock())
-		s.leave(nil)
-	}
+	return nil
 }
 
 // Serve accepts connections on l until the server stops, and closes l. It

@@ -116,6 +116,11 @@ func serveRestored(t *testing.T, commits int) {
 	for n := range commits {
 		write(stranger, fmt.Sprintf("new %d", n), blocks[n%100])
 	}
+	// What it is told of the original means nothing here.
+	if err := stranger.View(ctx, func(*client.Tx) error { return nil }, client.After(db.Token())); !errors.As(err, new(*client.TokenError)) {
+		t.Errorf("a token of the original: %v", err)
+	}
+	place := stranger.Token()
 
 	// The client that was connected finds the restored store in its place.
 	backend.srv.Store(second)
@@ -141,6 +146,7 @@ func serveRestored(t *testing.T, commits int) {
 	if seen[blocks[7]] != fmt.Sprintf("after %d", blocks[7]) {
 		t.Errorf("after a restart block %d is %q", blocks[7], seen[blocks[7]])
 	}
+	check(again.View(ctx, func(*client.Tx) error { return nil }, client.After(place)))
 	if again.Epoch()>>32 != r.Epoch>>32 || again.Epoch() == r.Epoch {
 		t.Errorf("served in epoch %d, restored in %d", again.Epoch(), r.Epoch)
 	}

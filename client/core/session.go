@@ -46,6 +46,12 @@ func (c *Core) Changed() *StoreChange { return c.changed }
 // restored from a backup.
 func (c *Core) Epoch() uint64 { return c.epoch }
 
+// Generation is the upper half of the epoch, known once a server has welcomed
+// the client. Timestamps of different generations of a store do not compare.
+func (c *Core) Generation() uint32 { return generation(c.epoch) }
+
+func generation(epoch uint64) uint32 { return uint32(epoch >> 32) }
+
 // Accept goes on with the store as it is now.
 func (c *Core) Accept() { c.changed = nil }
 
@@ -69,7 +75,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 				c.changed.Is, c.changed.Stable = m.Store, m.Stable
 			}
 			c.abortRunning()
-		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch || m.Epoch>>32 != c.epoch>>32 {
+		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch || generation(m.Epoch) != generation(c.epoch) {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
 	}

@@ -213,6 +213,43 @@ func TestMissingHeader(t *testing.T) {
 	}
 }
 
+// TestRefusedIsUnchanged: whoever opens can refuse what is found, and nothing is
+// changed by that, nor by damage that is found.
+func TestRefusedIsUnchanged(t *testing.T) {
+	w, img := closedWorld(t, 23)
+	unwanted := errors.New("unwanted")
+	crashed := img.with(newName, []byte("unfinished")).with(indexName(1<<40), []byte("unfinished"))
+	for name, c := range map[string]struct {
+		left   image
+		asked  bool
+		exists bool
+	}{
+		"nothing":              {left: image{}, asked: true},
+		"a store":              {left: crashed, asked: true, exists: true},
+		"no header":            {left: crashed.with(headerName, nil)},
+		"no header, no index":  {left: image{blocksName: img[blocksName]}},
+		"no block file":        {left: crashed.with(blocksName, nil)},
+		"a block file's start": {left: image{blocksName: img[blocksName][:10]}, asked: true},
+	} {
+		d, asked := c.left.disk(t), false
+		before := d.Operations()
+		o := w.opts
+		o.Accept = func(found Durable, exists bool) error {
+			asked = true
+			if exists != c.exists || (found.LogIndex == w.durable) != exists || (found != Durable{}) != exists {
+				t.Errorf("%s: found %+v, %t", name, found, exists)
+			}
+			return unwanted
+		}
+		if _, _, err := Open(d, o); errors.Is(err, unwanted) != c.asked || err == nil || asked != c.asked {
+			t.Errorf("%s: asked %t, %v", name, asked, err)
+		}
+		if n := d.Operations() - before; n > 0 {
+			t.Errorf("%s: %d operations", name, n)
+		}
+	}
+}
+
 // TestFirstHeaderLost loses the header of the only checkpoint there was: that
 // is no new store.
 func TestFirstHeaderLost(t *testing.T) {

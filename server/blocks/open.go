@@ -33,15 +33,17 @@ type Loaded struct {
 // if the disk has no file of one; loaded is nil if there is no checkpoint yet.
 // Nobody else may use the disk. Files that a crash has left are removed.
 //
-// Errors: *OptionsError, *CorruptError, *VersionError, *OwnerError, *IOError.
-// After an error nothing that a store needs has been changed.
+// Errors: *OptionsError, *CorruptError, *VersionError, *OwnerError, *IOError, and
+// that of Options.Accept. After an error other than *IOError nothing has been
+// changed, and after that one nothing that a store needs.
 func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return nil, nil, err
 	}
 	s = newStore(d, o)
 	names, err := s.list()
-	if err == nil && !slices.Contains(names, headerName) {
+	created := err == nil && !slices.Contains(names, headerName)
+	if created {
 		if err = s.create(names); err == nil {
 			names, err = s.list()
 		}
@@ -50,6 +52,9 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 		return nil, nil, err
 	}
 	header, state, err := s.load(names)
+	if err == nil && !created {
+		err = s.accept(true)
+	}
 	if err == nil {
 		err = s.takeOver(header, names)
 	}
@@ -80,10 +85,11 @@ func (s *Store) list() ([]string, error) {
 // file has its name; takeOver makes that durable. It begins with checkpoint 0, which is like any other, so
 // that the loss of the first header is noticed like that of a later one.
 func (s *Store) create(names []string) error {
-	for _, name := range names {
-		if strings.HasPrefix(name, indexPrefix) && name != indexName(0) {
-			return &CorruptError{File: headerName, Reason: "the file is missing, but there is " + name}
-		}
+	if err := s.vacant(names); err != nil {
+		return err
+	}
+	if err := s.accept(false); err != nil {
+		return err
 	}
 	w := layout.NewIndexWriter(s.owner, 0)
 	w.End()
@@ -109,6 +115,36 @@ func (s *Store) create(names []string) error {
 	return nil
 }
 
+// accept asks the caller whether to go on with what was found.
+func (s *Store) accept(exists bool) error {
+	if s.opts.Accept == nil {
+		return nil
+	}
+	return s.opts.Accept(s.mu.durable, exists)
+}
+
+// vacant checks that what is there without a header file is no more than what a
+// crash leaves of create.
+func (s *Store) vacant(names []string) error {
+	for _, name := range names {
+		if strings.HasPrefix(name, indexPrefix) && name != indexName(0) {
+			return &CorruptError{File: headerName, Reason: "the file is missing, but there is " + name}
+		}
+	}
+	if !slices.Contains(names, blocksName) {
+		return nil
+	}
+	f, size, err := s.openSized(blocksName)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if size > layout.PageSize {
+		return &CorruptError{File: headerName, Reason: fmt.Sprintf("the file is missing, but there is a block file of %d bytes", size)}
+	}
+	return nil
+}
+
 // createFile makes a file with this content, whatever there was.
 func (s *Store) createFile(name string, content []byte) error {
 	f, err := s.disk.Open(name)
@@ -116,13 +152,6 @@ func (s *Store) createFile(name string, content []byte) error {
 		return &IOError{Op: "create", File: name, Cause: err}
 	}
 	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return &IOError{Op: "measure", File: name, Cause: err}
-	}
-	if name == blocksName && size > layout.PageSize {
-		return &CorruptError{File: headerName, Reason: fmt.Sprintf("the file is missing, but there is a block file of %d bytes", size)}
-	}
 	if err := f.Truncate(0); err != nil {
 		return &IOError{Op: "truncate", File: name, Cause: err}
 	}

@@ -43,6 +43,10 @@ type Options struct {
 	// StepBytes is how many bytes a Step or WriteBack writes, to within a
 	// slot or a frame. 0 means DefaultStepBytes.
 	StepBytes int
+	// Accept, if set, is asked before anything on the disk is changed: is the
+	// checkpoint that was found the one that is wanted? exists is false if there
+	// is no store, and one would be created. Open returns its error as it is.
+	Accept func(found Durable, exists bool) error
 }
 
 func (o Options) owner() layout.Owner { return layout.Owner{Store: o.Store, BlockSize: o.BlockSize} }

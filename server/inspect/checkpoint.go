@@ -199,6 +199,8 @@ func (c *check) fits(log string) error {
 		return nil
 	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
 		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"
+	case c.base == nil && c.Entries == 0 && c.Epoch > 0:
+		f.Reason = fmt.Sprintf("the log has no entry, there are no blocks, and both were there in epoch %d", c.Epoch)
 	case c.Entries > 0 && c.First > covered+1:
 		f.Index, f.Lost = covered+1, c.First-covered-1
 		f.Reason = fmt.Sprintf("the log begins with entry %d, and no checkpoint holds those before it", c.First)

@@ -30,6 +30,9 @@ func TestCreate(t *testing.T) {
 	if got := (Identity{d.StoreID(), d.BlockSize(), d.Epoch()}); got != id {
 		t.Errorf("opened as %+v", got)
 	}
+	if has, err := d.HasBlocks(); err != nil || !has {
+		t.Errorf("it has blocks: %t, %v", has, err)
+	}
 	if blocks, err := d.BlocksDir(); err != nil || blocks != BlocksPath(path) || d.LogDir() != LogPath(path) {
 		t.Errorf("%s, %s, %v", blocks, d.LogDir(), err)
 	}

@@ -178,6 +178,15 @@ func (d *Dir) NextEpoch() (uint64, error) {
 // LogDir returns the directory of the commit log. It may not exist yet.
 func (d *Dir) LogDir() string { return LogPath(d.path) }
 
+// HasBlocks reports whether there is a directory of the block store.
+func (d *Dir) HasBlocks() (bool, error) {
+	_, err := os.Stat(BlocksPath(d.path))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return err == nil, nil
+	}
+	return false, &Error{Dir: d.path, Cause: err}
+}
+
 // BlocksDir returns the directory of the block store, which it creates
 // durably if it is missing, as in a store of an older version.
 func (d *Dir) BlocksDir() (string, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -126,6 +127,49 @@ func TestEveryFlip(t *testing.T) {
 				}
 			}
 			setByte(t, path, at, img[s.segment][at])
+		}
+	}
+}
+
+// TestPrepare changes nothing: it creates no directory, cuts nothing off and
+// removes no leftover. Opening what was prepared does.
+func TestPrepare(t *testing.T) {
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "log")
+	left := func() image { // nil: there is no directory
+		if _, err := os.Lstat(dir); err != nil {
+			return nil
+		}
+		return takeImage(t, dir)
+	}
+	for last := uint64(0); last < 12; last += 4 {
+		before := left()
+		p, report, err := Prepare(dir, testStore)
+		if err != nil || report.First != 1 || report.Last != last || (report.Torn != nil) != (last > 0) || len(report.Leftovers) != min(int(last), 1) {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		if after := left(); (after == nil) != (last == 0) || !maps.EqualFunc(before, after, bytes.Equal) {
+			t.Fatalf("with %d entries the directory was changed", last)
+		}
+		d, err := p.Open(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantEntries(t, d, 1, last)
+		mustFence(t, d)
+		fill(t, d, last+4)
+		mustClose(t, d)
+		if report, err := Verify(dir, testStore); err != nil || report.Torn != nil || len(report.Leftovers) > 0 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		names, _ := filepath.Glob(filepath.Join(dir, "0*"))
+		torn, err := os.OpenFile(slices.Max(names), os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = torn.WriteString("\x80\x01torn")
+			err = errors.Join(err, torn.Close(), os.WriteFile(filepath.Join(dir, tailTemp), nil, filePerm))
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -46,12 +46,22 @@ func (d *Disk) Fence(epoch uint64) (Head, error) {
 	if d.mu.closed {
 		return Head{}, ErrClosed
 	}
-	if highest := max(d.mu.epoch, d.mu.head.Epoch); epoch <= highest {
+	if highest := d.highest(); epoch <= highest {
 		return Head{}, fmt.Errorf("%w: epoch %d is not above %d", ErrFenced, epoch, highest)
 	}
 	d.mu.epoch = epoch
 	return d.mu.head, nil
 }
+
+// Epoch implements Log.
+func (d *Disk) Epoch() uint64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.highest()
+}
+
+// highest is the epoch that the next writer must exceed. The mutex is held.
+func (d *Disk) highest() uint64 { return max(d.mu.epoch, d.mu.head.Epoch) }
 
 // Append implements Log.
 func (d *Disk) Append(payload []byte) (uint64, error) {

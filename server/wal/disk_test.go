@@ -80,14 +80,23 @@ func TestFence(t *testing.T) {
 		if _, err := l.Fence(0); !errors.Is(err, ErrFenced) {
 			t.Fatalf("epoch 0: %v", err)
 		}
+		if e := l.Epoch(); e != 0 {
+			t.Fatalf("epoch %d before the first", e)
+		}
 		if head, err := l.Fence(5); err != nil || head != (Head{}) {
 			t.Fatalf("%+v, %v", head, err)
+		}
+		if e := l.Epoch(); e != 5 { // though nothing was written
+			t.Fatalf("epoch %d after Fence(5)", e)
 		}
 		fill(t, l, 2)
 		if _, err := l.Fence(5); !errors.Is(err, ErrFenced) {
 			t.Fatalf("same epoch: %v", err)
 		}
 		l = reopen(l)
+		if e := l.Epoch(); e != 5 {
+			t.Fatalf("epoch %d after reopening", e)
+		}
 		if _, err := l.Fence(5); !errors.Is(err, ErrFenced) {
 			t.Fatalf("same epoch after reopening: %v", err)
 		}

@@ -43,6 +43,11 @@ type Log interface {
 	// Head returns the newest durable entry.
 	Head() Head
 
+	// Epoch returns the highest epoch under which the log was fenced or an entry
+	// was written, 0 before the first: the next writer needs a higher one. A log
+	// that was closed may forget a writer that wrote nothing.
+	Epoch() uint64
+
 	// Close releases the log. Everything appended stays durable.
 	Close() error
 }

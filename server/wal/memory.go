@@ -145,6 +145,13 @@ func (l *MemoryLog) Head() Head {
 	return l.m.mu.head
 }
 
+// Epoch implements Log. The Memory forgets no writer.
+func (l *MemoryLog) Epoch() uint64 {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	return l.m.mu.epoch
+}
+
 // Close implements Log. The Memory stays.
 func (l *MemoryLog) Close() error {
 	l.m.mu.Lock()

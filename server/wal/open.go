@@ -35,18 +35,44 @@ type Options struct {
 // report says what was found and mended. Damage gives a *CorruptError, and
 // the directory is left untouched; see the package comment.
 func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
-	if opts.SegmentBytes <= 0 {
-		opts.SegmentBytes = DefaultSegmentBytes
+	p, report, err := Prepare(dir, store)
+	if err != nil {
+		return nil, report, err
 	}
-	if err := makeDir(dir); err != nil {
-		return nil, Report{}, fmt.Errorf("create commit log: %w", err)
-	}
+	d, err := p.Open(opts)
+	return d, report, err
+}
+
+// Prepared is the log of a directory that was verified, and in which nothing
+// was created or changed yet.
+type Prepared struct {
+	dir   string
+	store occ.StoreID
+	verified
+}
+
+// Prepare is the first half of Open, for those who may not want what they find:
+// it verifies and changes nothing.
+func Prepare(dir string, store occ.StoreID) (*Prepared, Report, error) {
 	v, err := verify(dir, store)
 	if err != nil {
 		return nil, v.report, err
 	}
+	return &Prepared{dir, store, v}, v.report, nil
+}
+
+// Open is the second half, and to be called once: it mends and opens. Nobody
+// may have changed the directory meanwhile.
+func (v *Prepared) Open(opts Options) (*Disk, error) {
+	dir := v.dir
+	if opts.SegmentBytes <= 0 {
+		opts.SegmentBytes = DefaultSegmentBytes
+	}
+	if err := makeDir(dir); err != nil {
+		return nil, fmt.Errorf("create commit log: %w", err)
+	}
 	if err := v.settle(dir); err != nil {
-		return nil, v.report, fmt.Errorf("mend commit log: %w", err)
+		return nil, fmt.Errorf("mend commit log: %w", err)
 	}
 	log, err := tidwall.Open(dir, &tidwall.Options{
 		SegmentSize:      opts.SegmentBytes,
@@ -55,9 +81,9 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 		FilePerms:        filePerm,
 	})
 	if err != nil {
-		return nil, v.report, fmt.Errorf("open commit log: %w", err)
+		return nil, fmt.Errorf("open commit log: %w", err)
 	}
-	d := &Disk{dir: dir, store: store, segment: int64(opts.SegmentBytes)}
+	d := &Disk{dir: dir, store: v.store, segment: int64(opts.SegmentBytes)}
 	d.mu.log = log
 	d.mu.head = Head{Index: v.head.index - 1, CRC: v.head.prev, Epoch: v.head.epoch}
 	d.mu.starts = []uint64{}
@@ -73,9 +99,9 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 		err = d.mark() // a crash was faster, or an older program wrote the log
 	}
 	if err != nil {
-		return nil, v.report, errors.Join(err, log.Close())
+		return nil, errors.Join(err, log.Close())
 	}
-	return d, v.report, nil
+	return d, nil
 }
 
 // makeDir creates dir durably, if it does not exist.

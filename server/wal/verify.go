@@ -38,7 +38,8 @@ type Torn struct {
 }
 
 // Verify checks every byte of the log in dir without changing anything. A log
-// that Open would refuse gives the same error here.
+// that Open would refuse gives the same error here. A directory that is missing
+// is an empty log.
 func Verify(dir string, store occ.StoreID) (Report, error) {
 	v, err := verify(dir, store)
 	return v.report, err
@@ -58,12 +59,17 @@ type verified struct {
 
 func verify(dir string, store occ.StoreID) (verified, error) {
 	var v verified
-	var err error
+	there, err := exists(dir)
+	if err != nil {
+		return v, fmt.Errorf("look for commit log: %w", err)
+	}
 	if v.bounds, err = readBounds(dir); err != nil {
 		return v, err
 	}
-	if v.layout, err = readLayout(dir, v.bounds); err != nil {
-		return v, err
+	if there {
+		if v.layout, err = readLayout(dir, v.bounds); err != nil {
+			return v, err
+		}
 	}
 	v.report.Leftovers = v.layout.leftovers
 	v.report.First = 1 // and Last 0: a log that was never written to

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidemark/tidemark/server/inspect"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
 )
@@ -174,4 +175,19 @@ func FuzzSalvage(f *testing.F) {
 		})
 		salvaged(t, w, dir, Options{Beyond: beyond})
 	})
+}
+
+// TestNothingLeft: a store that has lost log and blocks is not salvaged as an
+// empty one.
+func TestNothingLeft(t *testing.T) {
+	w := newWorld(t, 4, true)
+	w.run(5)
+	w.close()
+	must(t, errors.Join(os.RemoveAll(filepath.Join(w.path, "log")), os.RemoveAll(filepath.Join(w.path, "blocks"))))
+	if s, found := verdict(t, w.path); s.Verdict != inspect.Damaged || len(found) != 1 || found[0].Kind != inspect.Fit {
+		t.Errorf("%+v, %v", s, found)
+	}
+	if _, err := Run(t.Context(), w.path, filepath.Join(t.TempDir(), "new"), Options{}); !errors.Is(err, ErrNothing) {
+		t.Error(err)
+	}
 }

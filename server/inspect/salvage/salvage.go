@@ -142,8 +142,9 @@ func (s *salvage) decide() {
 	if s.Base == "" {
 		none := s.dir == nil || s.dir.Empty()
 		anew := storedir.Anew(max(s.in.Epoch, s.plan.epoch)) // with what was never in the log
+		lost := s.in.Epoch > 0 && s.plan.bytes == 0          // not even the entry with the epoch is there
 		switch first := s.plan.first(); {
-		case first == 1 && (none || !gap), first == 0 && none && !anew:
+		case first == 1 && (none || !gap), first == 0 && none && !anew && !lost:
 			s.Base = fromLog
 		default:
 			s.Base, s.pieces = fromPieces, true

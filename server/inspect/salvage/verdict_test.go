@@ -70,8 +70,12 @@ func start(t testing.TB, dir string) error {
 		return err
 	}
 	defer log.Close()
-	if _, err := log.Fence(d.Epoch() + 1); err != nil {
+	head, err := log.Fence(d.Epoch() + 1)
+	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(filepath.Join(path, "header")); err != nil && head.Index == 0 && d.Epoch() > 0 {
+		return errors.New("log and blocks are missing")
 	}
 	s, loaded, err := blocks.Open(disk.OS(path), blocks.Options{Store: d.StoreID(), BlockSize: d.BlockSize()})
 	if err != nil {

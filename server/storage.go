@@ -1,0 +1,168 @@
+package server
+
+import (
+	"cmp"
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server/blocks"
+	"github.com/tidemark/tidemark/server/disk"
+	"github.com/tidemark/tidemark/server/storedir"
+	"github.com/tidemark/tidemark/server/wal"
+)
+
+var (
+	// ErrNoCheckpoint: the beginning of the log was removed, or what it goes on
+	// from was never in it, and there is no checkpoint that holds all of that.
+	ErrNoCheckpoint = errors.New("the checkpoint is missing")
+	// ErrLogShort: the checkpoint holds more than the log ever did.
+	ErrLogShort = errors.New("the end of the log is missing")
+)
+
+// storage is where a store lives.
+type storage struct {
+	dir       *storedir.Dir  // nil without a directory
+	log       wal.Log        // nil until it is opened
+	entries   entries        // of the log
+	blocks    *blocks.Store  // nil for a store in memory
+	loaded    *blocks.Loaded // its checkpoint, until it is recovered; nil if there is none
+	store     occ.StoreID
+	epoch     uint64 // of this server
+	blockSize int
+}
+
+// entries are those that a log had when it was opened: from first to last,
+// which is first-1 if there were none.
+type entries struct{ first, last uint64 }
+
+func openStorage(opts Options) (*storage, error) {
+	st, err := new(storage), error(nil)
+	if opts.Dir != "" {
+		err = st.openDir(opts)
+	} else {
+		err = st.embed(opts)
+	}
+	if err != nil {
+		return nil, errors.Join(err, st.close())
+	}
+	return st, nil
+}
+
+// embed takes the log and the disk that the options name, or a log in memory.
+func (st *storage) embed(opts Options) error {
+	st.log, st.store, st.blockSize = opts.Log, opts.Store, cmp.Or(opts.BlockSize, storedir.DefaultBlockSize)
+	if st.log == nil {
+		rand.Read(st.store[:])
+		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
+	}
+	st.epoch = st.log.Epoch() + 1 // above that of a server that fenced it and wrote nothing
+	head := st.log.Head()
+	st.entries = entries{first: head.Index + 1, last: head.Index}
+	enough := errors.New("enough")
+	err := st.log.Read(0, func(oldest uint64, _ []byte) error {
+		st.entries.first = oldest
+		return enough
+	})
+	if err != nil && err != enough {
+		return err
+	}
+	if opts.Blocks == nil {
+		return st.joins(blocks.Durable{}, false)
+	}
+	return st.openBlocks(opts, opts.Blocks)
+}
+
+// openDir locks the directory and opens its log under a new epoch. Log and
+// blocks are created or changed when both have been found whole and one
+// store's; a directory that is refused stays as it was.
+func (st *storage) openDir(opts Options) (err error) {
+	if st.dir, err = storedir.Open(opts.Dir, storedir.Options{BlockSize: opts.BlockSize}); err != nil {
+		return err
+	}
+	st.store, st.blockSize = st.dir.StoreID(), st.dir.BlockSize()
+	prepared, report, err := wal.Prepare(st.dir.LogDir(), st.store)
+	if err != nil {
+		return err
+	}
+	st.entries = entries{report.First, report.Last}
+	d, err := st.blocksDisk()
+	if err != nil {
+		return err
+	}
+	if err := st.openBlocks(opts, d); err != nil {
+		return err
+	}
+	log, err := prepared.Open(wal.Options{})
+	if err != nil {
+		return err
+	}
+	st.log = log
+	if st.epoch, err = st.dir.NextEpoch(); err != nil {
+		return err
+	}
+	opts.Logger.Info("opened store", "dir", opts.Dir, "store", st.store, "epoch", st.epoch, "log", fmt.Sprintf("%+v", report))
+	return nil
+}
+
+// blocksDisk returns the directory of the block store, which is created if it
+// is missing and may be.
+func (st *storage) blocksDisk() (disk.Disk, error) {
+	exists, err := st.dir.HasBlocks()
+	if err == nil && !exists {
+		err = st.joins(blocks.Durable{}, false)
+	}
+	if err != nil {
+		return nil, err
+	}
+	path, err := st.dir.BlocksDir()
+	return disk.OS(path), err
+}
+
+func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
+	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
+		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(), Accept: st.joins,
+	})
+	if err != nil {
+		return fmt.Errorf("open the block store: %w", err)
+	}
+	return nil
+}
+
+// joins checks that the log goes on where the checkpoint ends, or at its first
+// entry if there is none; exists is false if there is no block store either.
+func (st *storage) joins(held blocks.Durable, exists bool) error {
+	log := st.entries
+	if st.dir != nil && held.Checkpoint == 0 {
+		switch epoch := st.dir.Epoch(); {
+		case storedir.Anew(epoch):
+			return fmt.Errorf("%w: the store was restored or salvaged, and what it began with is gone", ErrNoCheckpoint)
+		case epoch > 0 && log.last == 0 && !exists:
+			// No crash leaves that: a server takes its epoch when there is a block
+			// store. One older than block stores had its epoch in the log before it
+			// acknowledged anything, but may have been killed before that.
+			return fmt.Errorf("%w: the log has no entry, there are no blocks, and both were there in epoch %d", ErrNoCheckpoint, epoch)
+		}
+	}
+	switch {
+	case log.last < held.LogIndex:
+		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, log.last, held.LogIndex)
+	case log.first > held.LogIndex+1:
+		return fmt.Errorf("%w: the log begins with entry %d, and what is there holds all up to %d", ErrNoCheckpoint, log.first, held.LogIndex)
+	}
+	return nil
+}
+
+func (st *storage) close() (err error) {
+	if st.log != nil {
+		err = st.log.Close()
+	}
+	if st.blocks != nil {
+		err = errors.Join(err, st.blocks.Close())
+	}
+	if st.dir != nil {
+		err = errors.Join(err, st.dir.Close())
+	}
+	return err
+}
