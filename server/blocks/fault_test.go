@@ -26,7 +26,7 @@ func afterFault(w *world, d *disk.Memory, err, cause error) error {
 		operations := d.Operations()
 		_, stepErr := w.s.Step()
 		_, backErr := w.s.WriteBack()
-		for i, again := range []error{stepErr, backErr, w.s.Begin(Moment{LogIndex: w.log, Stable: w.clock})} {
+		for i, again := range []error{stepErr, backErr, w.s.Begin(Moment{LogIndex: w.log, Stable: w.clock}, nil)} {
 			if !errors.Is(again, ErrPoisoned) || !errors.Is(again, cause) {
 				return fmt.Errorf("call %d after the fault: %v", i, again)
 			}
@@ -153,7 +153,7 @@ func TestStalledSync(t *testing.T) {
 	for v.drop(50); v.s.Dirty() == 0; {
 		v.put()
 	}
-	if !errors.Is(v.s.Begin(Moment{v.log, v.clock, nil}), ErrBusy) {
+	if !errors.Is(v.s.Begin(Moment{v.log, v.clock}, nil), ErrBusy) {
 		t.Error("the checkpoint is not under way")
 	}
 	faulty.Release()

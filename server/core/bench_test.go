@@ -132,20 +132,3 @@ func BenchmarkRestore(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/blocks, "ns/block")
 }
-
-// BenchmarkState encodes the state of a server with ten thousand sessions.
-func BenchmarkState(b *testing.B) {
-	c := New(Config{})
-	for n := range 10_000 {
-		s := c.addSession(occ.SessionID{byte(n), byte(n >> 8), 1})
-		c.sessionLogged(s)
-		for range 4 {
-			s.add(s.next, 1).state = outcomeCommitted
-		}
-		s.logged.next = s.next
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		b.SetBytes(int64(len(c.State())))
-	}
-}

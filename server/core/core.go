@@ -1,6 +1,7 @@
 package core
 
 import (
+	"container/list"
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
@@ -27,8 +28,6 @@ type Core struct {
 	holders   holders
 	sessions  map[occ.SessionID]*session
 	created   []*session // those of sessions, oldest first, and some ended ones
-	ending    []*session // ended, but not yet in the log
-	lastOrder uint64     // of the sessions in the log
 	logged    logged
 	reads     map[LoadID]*parkedRead
 	lastLoad  LoadID
@@ -43,14 +42,12 @@ type Core struct {
 	records []record.Record // of the group under way
 	touched []*conn         // connections with items, while a group is applied
 
+	making   stateMaking
+	outcomes []record.Outcome // of a session that is being encoded
+	scratch  []byte           // a session that was
+
 	counts         counters
 	effects, spare []Effect
-}
-
-// logged is what the log says so far of what is decided ahead of it.
-type logged struct {
-	epoch  uint64
-	nextID occ.BlockID
 }
 
 // New returns a core with an empty store.
@@ -60,7 +57,7 @@ func New(cfg Config) *Core {
 		versions: occ.NewVersions(cfg.Faults),
 		values:   newValueSizes(),
 		nextID:   1,
-		logged:   logged{nextID: 1},
+		logged:   logged{nextID: 1, sessions: list.New()},
 		conns:    make(map[ConnID]*conn),
 		holders:  holders{sets: make(map[occ.BlockID]slotSet)},
 		sessions: make(map[occ.SessionID]*session),

@@ -36,8 +36,9 @@
 // Effects that belong to a connection which the embedding no longer has are
 // skipped. A slice returned by Take is valid until the next Take.
 //
-// A checkpoint is what State returns, and the versions that were put and not
-// dropped up to there.
+// A checkpoint is the state that BeginState begins, which NextState returns in
+// pieces between other inputs, and the versions that were put and not dropped up
+// to BeginState.
 //
 // A group forms while another is on its way to disk: commits, new sessions,
 // leases, pins and the retention horizon queue up until Flush, which the embedding
