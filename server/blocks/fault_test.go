@@ -1,10 +1,13 @@
 package blocks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 	"testing"
+	"testing/iotest"
 
 	"github.com/tidemark/tidemark/server/disk"
 )
@@ -82,6 +85,26 @@ func TestEveryFault(t *testing.T) {
 		}
 	}
 	t.Logf("%d faults", faults)
+}
+
+// TestStateFails makes the state of a checkpoint end in an error, at once or
+// behind several frames: there is no such checkpoint, and there will be none.
+func TestStateFails(t *testing.T) {
+	cause := errors.New("no more of it")
+	for _, whole := range []int{0, 300_000} {
+		d := disk.NewMemory()
+		w := newWorld(15, tiny)
+		must(t, w.run(d, faultRounds))
+		before := w.s.Durable()
+		state := io.MultiReader(bytes.NewReader(make([]byte, whole)), iotest.ErrReader(cause))
+		must(t, w.s.Begin(Moment{LogIndex: w.log + 1, Stable: w.clock}, state))
+		if err := afterFault(w, d, w.finish(), cause); err != nil {
+			t.Fatalf("behind %d bytes: %v", whole, err)
+		}
+		if w.s.Durable() != before {
+			t.Fatalf("behind %d bytes: %+v is durable", whole, w.s.Durable())
+		}
+	}
 }
 
 // TestFullDisk lets a load run out of space after every number of bytes.
