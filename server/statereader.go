@@ -2,9 +2,9 @@ package server
 
 import "io"
 
-// stateReader reads the state of the core that was begun last. It becomes the
-// owner for one short piece at a time, also when the server has ended: what is
-// durable stays so.
+// stateReader reads the state that the core has in the making. It becomes the
+// owner for one short piece at a time, also when the server has ended: the state
+// is of what was durable before.
 type stateReader struct {
 	server   *Server
 	buf      []byte // of the piece

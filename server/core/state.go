@@ -7,9 +7,9 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// stateStep is how many sessions and outcomes of sessions one NextState looks
+// maxStateStep is how many sessions and outcomes of sessions one NextState looks
 // at, to within a session, so that nothing waits long for it.
-const stateStep = 256
+const maxStateStep = 512
 
 // stateMaking is a state that is being encoded. The sessions that it holds are
 // those up to order last; those up to order encoded are done. Of one that is
@@ -28,7 +28,7 @@ type stateMaking struct {
 // whatever else happened.
 //
 // NextState returns it in pieces. To begin one before another is complete is a
-// fault of the program, and panics.
+// fault of the program and panics.
 func (c *Core) BeginState() {
 	if c.making.tail != nil {
 		panic("core: a state is begun while another is in the making")
@@ -53,13 +53,17 @@ func (c *Core) BeginState() {
 }
 
 // NextState appends a piece of the state that was begun last, of bounded work,
-// to dst and returns the longer slice. complete says that it was the last piece.
-// Other inputs may come between the pieces: they change nothing in them.
+// to dst and returns the longer slice. complete says that it was the last piece;
+// to ask for one behind it is a fault of the program and panics. Other inputs may
+// come between the pieces: they change nothing in them.
 func (c *Core) NextState(dst []byte) (_ []byte, complete bool) {
 	m := &c.making
+	if m.tail == nil {
+		panic("core: no state is in the making")
+	}
 	dst = append(dst, m.head...)
 	m.head = nil
-	for budget := stateStep; m.encoded < m.last; {
+	for budget := maxStateStep; m.encoded < m.last; {
 		if budget <= 0 {
 			return dst, false
 		}
