@@ -90,8 +90,8 @@ func (c *Core) Start(now time.Duration) {
 }
 
 // Tick tells the time, counted from any fixed moment; it drives retention and
-// heartbeats, ends a reservation (see fairness), and drops what is of no use any
-// more. Time that runs backwards is ignored.
+// heartbeats, ends a reservation (see fairness), and does a Sweep. Time that runs
+// backwards is ignored.
 func (c *Core) Tick(now time.Duration) {
 	c.now = max(c.now, now)
 	if !c.cfg.ExternalClock {
@@ -103,7 +103,7 @@ func (c *Core) Tick(now time.Duration) {
 		}
 	}
 	c.expire()
-	c.sweep()
+	c.Sweep()
 }
 
 // Stop makes the core refuse all further requests. Commits that are held back

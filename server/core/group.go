@@ -111,7 +111,7 @@ func (c *Core) apply(group []step) {
 		}
 	}
 	c.releaseConflicts()
-	c.sweep()
+	c.Sweep()
 }
 
 // applyCommit applies one transaction: each block gets its new version, every

@@ -28,7 +28,7 @@ func (c *Core) Recover(recs []record.Record) error {
 			return &ReplayError{Record: i, Reason: reason}
 		}
 	}
-	c.sweep()
+	c.Sweep()
 	return nil
 }
 

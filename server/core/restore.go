@@ -55,7 +55,7 @@ func (c *Core) Restore(state []byte, versions Versions) error {
 	if err != nil {
 		return err
 	}
-	c.sweep()
+	c.Sweep()
 	return nil
 }
 
