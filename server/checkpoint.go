@@ -94,10 +94,10 @@ func (s *Server) keep() error {
 func (s *Server) beginCheckpoint() error {
 	c := &s.checkpoints
 	c.logged, c.slots = 0, slots(s.storage.blocks.Stats())
-	err := s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable(), State: s.core.State()})
-	if err != nil {
+	if err := s.storage.blocks.Begin(blocks.Moment{LogIndex: c.applied, Stable: s.core.Stable()}, &stateReader{server: s}); err != nil {
 		return blocksFailed(err)
 	}
+	s.core.BeginState()
 	return nil
 }
 

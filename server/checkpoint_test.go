@@ -7,15 +7,24 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/disk"
+	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/wal"
 )
+
+// untrimmed is a log that keeps everything: of two servers on copies of one
+// disk, neither takes away what the other's checkpoint goes on from.
+type untrimmed struct{ wal.Log }
+
+func (untrimmed) Trim(uint64) error { return nil }
 
 // TestShortReplay: what a start replays does not grow with the history, and
 // the sessions and outcomes of all of it are there.
@@ -23,7 +32,7 @@ func TestShortReplay(t *testing.T) {
 	d, log := disk.NewMemory(), wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit)
 	opts := func(d disk.Disk) Options {
 		o := scripted(log, d)
-		o.BlockSize, o.CheckpointBytes = 512, 10_000
+		o.Log, o.BlockSize, o.CheckpointBytes = untrimmed{o.Log}, 512, 10_000
 		return o
 	}
 	s := running(t, opts(d))
@@ -177,4 +186,41 @@ func TestOlderBlockFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	shutdown(t, running(t, scripted(log, d)))
+}
+
+// TestCommitsDuringCheckpoint: a checkpoint holds the sessions as they were at
+// its moment, whatever they commit before that is written.
+func TestCommitsDuringCheckpoint(t *testing.T) {
+	d, log := disk.NewMemory(), wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit)
+	f := disk.NewFaulty(d)
+	s := running(t, scripted(log, f))
+	t.Cleanup(f.Release)
+	a := pipe(t, s).hello(occ.SessionID{})
+	f.Inject(disk.Fault{Op: disk.OpSync, Nth: f.Count(disk.OpSync) + 1, Kind: disk.Stall})
+	first := a.commit(nil, write(1, strings.Repeat("x", 900)), write(2, strings.Repeat("x", 900)))
+	a.send(first)
+	expect[*wire.Items](a)
+	<-f.Stalled() // the block file is synced before the index is written
+	for i := range 5 {
+		a.committed(nil, write(3, fmt.Sprint("version ", i)))
+	}
+	pipe(t, s).hello(occ.SessionID{})
+	f.Release()
+	for s.storage.blocks.Durable().Checkpoint == 0 {
+		a.settled()
+	}
+	_, loaded, err := blocks.Open(d.Crash(func(disk.Unsynced) bool { return true }), blocks.Options{Store: occ.StoreID{9}, BlockSize: scriptBlock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := record.DecodeState(loaded.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := record.State{Stable: 1, Epoch: 1, Next: 1, Sessions: []record.SessionState{{
+		ID: a.welcome.Session, Next: 2, Outcomes: []record.Outcome{{Seq: 1, Digest: first.Digest, At: 1}},
+	}}}
+	if !reflect.DeepEqual(*state, want) || loaded.Stable != 1 {
+		t.Errorf("the checkpoint at %d has the state\n%+v, not\n%+v", loaded.Stable, *state, want)
+	}
 }

@@ -74,6 +74,9 @@ func (s *Server) closeGroup() {
 func (s *Server) keepTime() {
 	ticker := time.NewTicker(s.opts.tick())
 	defer ticker.Stop()
+	always := make(chan struct{})
+	close(always)
+	var more chan struct{} // always, while there is something to sweep
 	for stop := s.stop; ; {
 		select {
 		case <-ticker.C:
@@ -81,6 +84,15 @@ func (s *Server) keepTime() {
 				s.core.Tick(s.clock())
 				if s.storage.blocks != nil && s.wasteful() {
 					s.wakeKeeper()
+				}
+				s.leave(nil)
+			}
+			more = always
+		case <-more:
+			more = nil
+			if s.enter() {
+				if s.core.Sweep() {
+					more = always
 				}
 				s.leave(nil)
 			}

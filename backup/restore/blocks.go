@@ -41,9 +41,7 @@ func Blocks(ctx context.Context, d disk.Disk, epoch uint64, chain *backup.Chain,
 	if loaded != nil {
 		err = ErrUsed
 	} else if err = putAll(ctx, s, chain, &r, o); err == nil {
-		err = checkpoint(ctx, s, blocks.Moment{LogIndex: 1, Stable: h.At, State: record.AppendState(nil, &record.State{
-			Stable: h.At, Horizon: h.At, Epoch: epoch, Next: h.Next,
-		})})
+		err = checkpoint(ctx, s, &record.State{Stable: h.At, Horizon: h.At, Epoch: epoch, Next: h.Next})
 	}
 	if err := errors.Join(err, s.Close()); err != nil {
 		return Result{}, err
@@ -82,8 +80,9 @@ func putAll(ctx context.Context, s *blocks.Store, chain *backup.Chain, r *Result
 }
 
 // checkpoint makes everything durable.
-func checkpoint(ctx context.Context, s *blocks.Store, m blocks.Moment) error {
-	if err := s.Begin(m); err != nil {
+func checkpoint(ctx context.Context, s *blocks.Store, state *record.State) error {
+	m := blocks.Moment{LogIndex: 1, Stable: state.Stable}
+	if err := s.Begin(m, bytes.NewReader(record.AppendState(nil, state))); err != nil {
 		return err
 	}
 	for {

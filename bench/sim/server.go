@@ -81,6 +81,9 @@ func NewServer(w *World, o Options) *Server {
 	s.perform()
 	w.Every(time.Second, func() {
 		s.core.Tick(w.now)
+		for s.core.Sweep() {
+			s.perform()
+		}
 		s.perform()
 	})
 	return s

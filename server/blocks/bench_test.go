@@ -16,7 +16,7 @@ func benchOptions() Options { return Options{Store: testStore, BlockSize: 4096} 
 
 func makeCheckpoint(b *testing.B, s *Store, at uint64) {
 	b.Helper()
-	must(b, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
+	must(b, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}, nil))
 	for {
 		done, err := s.Step()
 		must(b, err)
@@ -197,7 +197,7 @@ func BenchmarkPutDuringCheckpoint(b *testing.B) {
 			for b.Loop() {
 				at++
 				start := time.Now()
-				if busy && s.Begin(Moment{LogIndex: at - 1, Stable: occ.Timestamp(at - 1)}) == nil {
+				if busy && s.Begin(Moment{LogIndex: at - 1, Stable: occ.Timestamp(at - 1)}, nil) == nil {
 					begun++
 				}
 				block := at * 7919 % blocks

@@ -2,18 +2,17 @@ package blocks
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks/layout"
 )
 
 // Moment is what a checkpoint is of: all groups of the log up to LogIndex are
-// applied, and stable is Stable. State is whatever the caller wants to find
-// again; the Store does not look into it.
+// applied, and stable is Stable.
 type Moment struct {
 	LogIndex uint64
 	Stable   occ.Timestamp
-	State    []byte
 }
 
 // checkpoint is one that is under way.
@@ -27,6 +26,8 @@ type checkpoint struct {
 
 	// Guarded by Store.stepping:
 	phase  int
+	state  io.Reader // what is left of it; nil for nothing
+	frame  []byte    // for a piece of it
 	mover  mover
 	out    output // the index file
 	writer *layout.IndexWriter
@@ -55,11 +56,15 @@ var phases = [...]func(*Store, *checkpoint) (done bool, err error){
 // Begin begins a checkpoint of this moment: every version put so far begins at
 // or below m.Stable, and every version put from now on above it. m.Stable does
 // not decrease, nor does m.LogIndex; to break one of these rules is a fault of
-// the program and panics. The Store keeps m.State, which must not change, until
-// the checkpoint is done. Begin does no I/O; Step makes the checkpoint.
+// the program and panics. Begin does no I/O; Step makes the checkpoint.
+//
+// state is whatever the caller wants to find again; the Store does not look into
+// it. It is read to its end by Steps, which hold no lock that Put, Drop, Get or
+// Begin take; before that the checkpoint does not exist. nil is an empty one. If
+// it fails, the checkpoint has failed, like the disk.
 //
 // Errors: ErrBusy, ErrPoisoned, ErrClosed.
-func (s *Store) Begin(m Moment) error {
+func (s *Store) Begin(m Moment, state io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.writable(); err != nil {
@@ -75,7 +80,7 @@ func (s *Store) Begin(m Moment) error {
 	s.mu.pinned = m.Stable
 	s.mu.space.soon, s.mu.space.later = s.mu.space.later, nil
 	s.mu.active = &checkpoint{
-		moment: m, number: s.mu.durable.Checkpoint + 1, walk: walk{start: oldest, stable: m.Stable},
+		moment: m, state: state, number: s.mu.durable.Checkpoint + 1, walk: walk{start: oldest, stable: m.Stable},
 	}
 	return nil
 }
@@ -130,12 +135,11 @@ func (s *Store) writeIndex(c *checkpoint) (done bool, err error) {
 		}
 	}
 	for turn := 0; turn < maxWalks && !done && len(c.writer.Bytes) < s.opts.StepBytes; turn++ {
-		if n := min(len(c.moment.State), layout.MaxFrame); n > 0 {
-			c.writer.State(c.moment.State[:n])
-			c.moment.State = c.moment.State[n:]
-			continue
+		if c.state == nil {
+			done = s.walkIndex(c)
+		} else if err := c.addState(); err != nil {
+			return false, err
 		}
-		done = s.walkIndex(c)
 	}
 	if done {
 		c.writer.End()
@@ -149,6 +153,25 @@ func (s *Store) writeIndex(c *checkpoint) (done bool, err error) {
 	c.header.IndexCRC = layout.Checksum(c.header.IndexCRC, b)
 	c.writer.Bytes = b[:0]
 	return done, nil
+}
+
+// addState adds a frame of the state to the index file.
+func (c *checkpoint) addState() error {
+	if c.frame == nil {
+		c.frame = make([]byte, layout.MaxFrame)
+	}
+	n, err := io.ReadFull(c.state, c.frame)
+	switch err {
+	case nil:
+	case io.EOF, io.ErrUnexpectedEOF:
+		c.state = nil // all of it
+	default:
+		return fmt.Errorf("read the state: %w", err)
+	}
+	if n > 0 {
+		c.writer.State(c.frame[:n])
+	}
+	return nil
 }
 
 // versionBytes is what a version takes in an index file, about.

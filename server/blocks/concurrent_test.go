@@ -59,7 +59,7 @@ func TestConcurrent(t *testing.T) {
 			}
 			stable.Store(at)
 			if at%50 == 0 {
-				if err := s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}); err != nil && !errors.Is(err, ErrBusy) {
+				if err := s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}, nil); err != nil && !errors.Is(err, ErrBusy) {
 					t.Error(err)
 				}
 			}
@@ -124,7 +124,7 @@ func TestReadMeetsChange(t *testing.T) {
 		s, _, err := Open(faulty, o)
 		must(t, err)
 		finish := func(at uint64) {
-			must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
+			must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}, nil))
 			for done := false; !done; {
 				done, err = s.Step()
 				must(t, err)
@@ -186,7 +186,7 @@ func TestPutMeetsWrite(t *testing.T) {
 	s.Put(1, 1, []byte("again"))
 	faulty.Release()
 	must(t, <-written)
-	must(t, s.Begin(Moment{LogIndex: 1, Stable: 1}))
+	must(t, s.Begin(Moment{LogIndex: 1, Stable: 1}, nil))
 	for done := false; !done; {
 		done, err = s.Step()
 		must(t, err)

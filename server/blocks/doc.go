@@ -30,7 +30,7 @@
 //  2. if the block file has more than 7 slots for 4 versions, versions at its
 //     end are copied to free slots at its beginning;
 //  3. the block file is synced;
-//  4. the index file is written and synced, then the directory;
+//  4. the index file is written, the state first, and synced, then the directory;
 //  5. the header is written and synced: the checkpoint exists;
 //  6. the index file of the one before is removed, and the directory synced:
 //     the checkpoint is the only one. The log behind it may go;
@@ -45,7 +45,8 @@
 //
 // # Failures
 //
-// An error of writing, syncing, truncating or removing poisons the Store:
+// An error of writing, syncing, truncating or removing, or of the state that a
+// Step reads, poisons the Store:
 // Step, WriteBack and Begin return ErrPoisoned with the cause from then on,
 // since after a failed sync nothing is known about what was to become
 // durable, and trying again would prove nothing. The checkpoint before stays
@@ -56,6 +57,8 @@
 //
 // All methods may be called from any goroutine. Put, Drop, Get and Begin never
 // wait for the disk: one mutex guards what is in memory, and it is held for
-// bounded moments without any I/O. Step and WriteBack exclude each other.
+// bounded moments without any I/O. Step and WriteBack exclude each other. Step
+// reads the state of a checkpoint from the caller: whatever that waits for must
+// not wait for a Step or a WriteBack, nor for Close.
 // There are no goroutines here: whoever embeds the Store calls Step.
 package blocks

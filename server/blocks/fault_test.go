@@ -1,10 +1,13 @@
 package blocks
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"syscall"
 	"testing"
+	"testing/iotest"
 
 	"github.com/tidemark/tidemark/server/disk"
 )
@@ -26,7 +29,7 @@ func afterFault(w *world, d *disk.Memory, err, cause error) error {
 		operations := d.Operations()
 		_, stepErr := w.s.Step()
 		_, backErr := w.s.WriteBack()
-		for i, again := range []error{stepErr, backErr, w.s.Begin(Moment{LogIndex: w.log, Stable: w.clock})} {
+		for i, again := range []error{stepErr, backErr, w.s.Begin(Moment{LogIndex: w.log, Stable: w.clock}, nil)} {
 			if !errors.Is(again, ErrPoisoned) || !errors.Is(again, cause) {
 				return fmt.Errorf("call %d after the fault: %v", i, again)
 			}
@@ -82,6 +85,26 @@ func TestEveryFault(t *testing.T) {
 		}
 	}
 	t.Logf("%d faults", faults)
+}
+
+// TestStateFails makes the state of a checkpoint end in an error, at once or
+// behind several frames: there is no such checkpoint, and there will be none.
+func TestStateFails(t *testing.T) {
+	cause := errors.New("no more of it")
+	for _, whole := range []int{0, 300_000} {
+		d := disk.NewMemory()
+		w := newWorld(15, tiny)
+		must(t, w.run(d, faultRounds))
+		before := w.s.Durable()
+		state := io.MultiReader(bytes.NewReader(make([]byte, whole)), iotest.ErrReader(cause))
+		must(t, w.s.Begin(Moment{LogIndex: w.log + 1, Stable: w.clock}, state))
+		if err := afterFault(w, d, w.finish(), cause); err != nil {
+			t.Fatalf("behind %d bytes: %v", whole, err)
+		}
+		if w.s.Durable() != before {
+			t.Fatalf("behind %d bytes: %+v is durable", whole, w.s.Durable())
+		}
+	}
 }
 
 // TestFullDisk lets a load run out of space after every number of bytes.
@@ -153,7 +176,7 @@ func TestStalledSync(t *testing.T) {
 	for v.drop(50); v.s.Dirty() == 0; {
 		v.put()
 	}
-	if !errors.Is(v.s.Begin(Moment{v.log, v.clock, nil}), ErrBusy) {
+	if !errors.Is(v.s.Begin(Moment{v.log, v.clock}, nil), ErrBusy) {
 		t.Error("the checkpoint is not under way")
 	}
 	faulty.Release()

@@ -22,6 +22,8 @@ func indexName(checkpoint uint64) string { return fmt.Sprintf("%s%016x", indexPr
 // Loaded is the checkpoint with which a Store begins.
 type Loaded struct {
 	Moment
+	// State is what Begin was given, read to its end.
+	State []byte
 	// Versions calls yield with every version of the checkpoint, in order of
 	// blocks and for a block of from, and with its size in bytes; it ends
 	// with the first error and returns it. It is to be called before the
@@ -65,8 +67,8 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 	if header.Checkpoint == 0 {
 		return s, nil, nil
 	}
-	moment := Moment{LogIndex: header.LogIndex, Stable: header.Stable, State: state}
-	return s, &Loaded{Moment: moment, Versions: s.versions}, nil
+	moment := Moment{LogIndex: header.LogIndex, Stable: header.Stable}
+	return s, &Loaded{Moment: moment, State: state, Versions: s.versions}, nil
 }
 
 func (s *Store) versions(yield func(occ.BlockID, occ.Timestamp, int) error) error {

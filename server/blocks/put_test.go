@@ -27,7 +27,7 @@ func TestPutDamaged(t *testing.T) {
 	}
 	checkpoint := func(at occ.Timestamp) {
 		t.Helper()
-		must(t, s.Begin(Moment{LogIndex: uint64(at), Stable: at}))
+		must(t, s.Begin(Moment{LogIndex: uint64(at), Stable: at}, nil))
 		for done := false; !done; {
 			done, err = s.Step()
 			must(t, err)

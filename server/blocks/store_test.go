@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/occ"
@@ -43,13 +44,13 @@ func TestStore(t *testing.T) {
 	for i, f := range []func(){
 		func() { s.Put(1, 10, make([]byte, 65)) },
 		func() { s.Put(1, 0, nil) },
-		func() { s.Begin(Moment{LogIndex: 1, Stable: 8}) },
+		func() { s.Begin(Moment{LogIndex: 1, Stable: 8}, nil) },
 	} {
 		if !panics(f) {
 			t.Errorf("misuse %d goes unnoticed", i)
 		}
 	}
-	must(t, s.Begin(Moment{LogIndex: 2, Stable: 9, State: []byte("state")}))
+	must(t, s.Begin(Moment{LogIndex: 2, Stable: 9}, strings.NewReader("state")))
 	s.Drop(7, 3)
 	if !panics(func() { s.Put(7, 9, nil) }) {
 		t.Error("a version of the checkpoint is put again")
@@ -65,7 +66,7 @@ func TestStore(t *testing.T) {
 		t.Errorf("a dropped version: %v", err)
 	}
 	must(t, s.Close())
-	for i, err := range []error{s.Close(), s.Begin(Moment{LogIndex: 2, Stable: 9}), second(s.Step()), second(s.WriteBack())} {
+	for i, err := range []error{s.Close(), s.Begin(Moment{LogIndex: 2, Stable: 9}, nil), second(s.Step()), second(s.WriteBack())} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d after Close: %v", i, err)
 		}
@@ -141,7 +142,7 @@ func overwrite(t testing.TB, d disk.Disk, o Options, blocks, overwrites, every, 
 	now := occ.Timestamp(0)
 	rng := newWorld(51, o).rng
 	checkpoint := func() {
-		must(t, s.Begin(Moment{LogIndex: uint64(now), Stable: now}))
+		must(t, s.Begin(Moment{LogIndex: uint64(now), Stable: now}, nil))
 		for done := false; !done; {
 			done, err = s.Step()
 			must(t, err)
@@ -201,7 +202,7 @@ func TestManyDrops(t *testing.T) {
 		s.Put(b, 1, []byte{1})
 	}
 	for at := uint64(1); at <= 3; at++ {
-		must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}))
+		must(t, s.Begin(Moment{LogIndex: at, Stable: occ.Timestamp(at)}, nil))
 		for b := range occ.BlockID(n) {
 			s.Drop(b, 1)
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks/layout"
@@ -22,6 +23,7 @@ var tiny = Options{Store: testStore, BlockSize: 100, CacheBytes: 900, DirtyBytes
 // snapshot is what a checkpoint must hold.
 type snapshot struct {
 	moment   Moment
+	state    []byte
 	versions map[ref][]byte
 }
 
@@ -74,8 +76,8 @@ func (w *world) match(loaded *Loaded) error {
 	w.live, w.clock = maps.Clone(want.versions), want.moment.Stable
 	var seen []ref
 	if loaded != nil {
-		if loaded.Stable != want.moment.Stable || !bytes.Equal(loaded.State, want.moment.State) {
-			return fmt.Errorf("opened with stable %d and state %q, want %d and %q", loaded.Stable, loaded.State, want.moment.Stable, want.moment.State)
+		if loaded.Stable != want.moment.Stable || !bytes.Equal(loaded.State, want.state) {
+			return fmt.Errorf("opened with stable %d and state %q, want %d and %q", loaded.Stable, loaded.State, want.moment.Stable, want.state)
 		}
 		err := loaded.Versions(func(b occ.BlockID, from occ.Timestamp, size int) error {
 			seen = append(seen, ref{b, from})
@@ -217,8 +219,8 @@ func (w *world) begin() error {
 		state[i] = byte(w.rng.Uint32())
 	}
 	w.log++
-	snap := snapshot{Moment{w.log, w.clock, state}, maps.Clone(w.live)}
-	err := w.s.Begin(snap.moment)
+	snap := snapshot{Moment{w.log, w.clock}, state, maps.Clone(w.live)}
+	err := w.s.Begin(snap.moment, iotest.OneByteReader(bytes.NewReader(state)))
 	if err == nil {
 		w.known[snap.moment.LogIndex] = snap
 	} else if errors.Is(err, ErrBusy) {
@@ -346,7 +348,7 @@ func (w *world) goOn(d disk.Disk) error {
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	if c.header.LogIndex != w.log || c.versions != len(w.live) || !bytes.Equal(c.state, w.known[w.log].moment.State) {
+	if c.header.LogIndex != w.log || c.versions != len(w.live) || !bytes.Equal(c.state, w.known[w.log].state) {
 		return fmt.Errorf("checked %d versions at %d with state %x, want %d at %d", c.versions, c.header.LogIndex, c.state, len(w.live), w.log)
 	}
 	if err := w.open(d); err != nil {

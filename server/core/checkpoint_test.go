@@ -55,13 +55,13 @@ func (s *stressed) compare(cp checkpoint) (problems []string) {
 		problem("restore: %v", err)
 		return problems
 	}
-	if again := restored.State(); !bytes.Equal(again, cp.state) {
+	if again := stateOf(restored); !bytes.Equal(again, cp.state) {
 		problem("the state is %x right after it was restored, it was %x", again, cp.state)
 	}
 	load(restored, s.log[cp.groups:])
 	load(recovered, s.log)
 	for name, c := range map[string]*Core{"running": s.core, "recovered": recovered} {
-		if a, b := restored.State(), c.State(); !bytes.Equal(a, b) {
+		if a, b := stateOf(restored), stateOf(c); !bytes.Equal(a, b) {
 			problem("the state is\n%x, of the %s core\n%x", a, name, b)
 		}
 		for b := range occ.BlockID(8) {
@@ -86,9 +86,10 @@ func (s *stressed) compare(cp checkpoint) (problems []string) {
 // and compares the answers with the log.
 func (s *stressed) askAgain(c *Core) (problems []string) {
 	c.Start(0)
-	list := c.loggedSessions()
-	for i, session := range list {
-		id := ConnID(i + 1)
+	id := ConnID(0)
+	for e := c.logged.sessions.Front(); e != nil; e = e.Next() {
+		session := e.Value.(*session)
+		id++
 		c.Connect(id)
 		c.Receive(id, &wire.Hello{Req: 1, Version: wire.Version, Session: session.id})
 		c.Take()

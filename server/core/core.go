@@ -1,6 +1,7 @@
 package core
 
 import (
+	"container/list"
 	"time"
 
 	"github.com/tidemark/tidemark/occ"
@@ -27,8 +28,6 @@ type Core struct {
 	holders   holders
 	sessions  map[occ.SessionID]*session
 	created   []*session // those of sessions, oldest first, and some ended ones
-	ending    []*session // ended, but not yet in the log
-	lastOrder uint64     // of the sessions in the log
 	logged    logged
 	reads     map[LoadID]*parkedRead
 	lastLoad  LoadID
@@ -44,14 +43,12 @@ type Core struct {
 	applying []step          // the group that Durable applies
 	touched  []*conn         // connections with items, while a group is applied
 
+	making   stateMaking
+	outcomes []record.Outcome // of a session that is being encoded
+	scratch  []byte           // a session that was
+
 	counts         counters
 	effects, spare []Effect
-}
-
-// logged is what the log says so far of what is decided ahead of it.
-type logged struct {
-	epoch  uint64
-	nextID occ.BlockID
 }
 
 // New returns a core with an empty store.
@@ -61,7 +58,7 @@ func New(cfg Config) *Core {
 		versions: occ.NewVersions(cfg.Faults),
 		values:   newValueSizes(),
 		nextID:   1,
-		logged:   logged{nextID: 1},
+		logged:   logged{nextID: 1, sessions: list.New()},
 		conns:    make(map[ConnID]*conn),
 		holders:  holders{sets: make(map[occ.BlockID]slotSet)},
 		sessions: make(map[occ.SessionID]*session),
@@ -94,8 +91,8 @@ func (c *Core) Start(now time.Duration) {
 }
 
 // Tick tells the time, counted from any fixed moment; it drives retention and
-// heartbeats, ends a reservation (see fairness), and drops what is of no use any
-// more. Time that runs backwards is ignored.
+// heartbeats, ends a reservation (see fairness), and does a Sweep. Time that runs
+// backwards is ignored.
 func (c *Core) Tick(now time.Duration) {
 	c.now = max(c.now, now)
 	if !c.cfg.ExternalClock {
@@ -107,7 +104,7 @@ func (c *Core) Tick(now time.Duration) {
 		}
 	}
 	c.expire()
-	c.sweep()
+	c.Sweep()
 }
 
 // Stop makes the core refuse all further requests. Commits that are held back

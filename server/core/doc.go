@@ -36,12 +36,15 @@
 // Effects that belong to a connection which the embedding no longer has are
 // skipped. A slice returned by Take is valid until the next Take.
 //
-// A checkpoint is what State returns, and the versions that were put and not
-// dropped up to there.
+// A checkpoint is the state that BeginState begins, which NextState returns in
+// pieces between other inputs, and the versions that were put and not dropped up
+// to BeginState.
 //
 // A group forms while another is on its way to disk: commits, new sessions,
 // leases, pins and the retention horizon queue up until Flush, which the embedding
 // calls whenever it has no more input at hand, or Durable closes the group.
+// What a pin or the horizon lets go is dropped by Sweep, which the embedding calls
+// until there is no more, after a Tick, say: other inputs may come in between.
 //
 // Data in messages passed to Receive belongs to the core from then on, data in
 // effects to the embedding as well; neither ever changes it.

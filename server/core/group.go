@@ -1,8 +1,6 @@
 package core
 
 import (
-	"slices"
-
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/record"
@@ -83,7 +81,6 @@ func (c *Core) apply(group []step) {
 	for _, s := range group {
 		if r, ok := s.record.(*record.Commit); ok {
 			c.applyCommit(r, s.outcome.conn, s.outcome.req)
-			s.outcome.at = r.At
 		}
 	}
 	c.flushItems()
@@ -91,15 +88,14 @@ func (c *Core) apply(group []step) {
 		switch r := s.record.(type) {
 		case *record.Commit:
 			c.counts.commits++
-			c.settle(s.outcome, outcomeCommitted)
-			s.session.applied(r.Seq, r.Acked)
+			c.commitLogged(s.session, s.outcome, r)
 		case *record.Session:
 			c.sessionLogged(s.session)
 			if s.conn.state == connGreeting {
 				c.welcome(s.conn, s.req)
 			}
 		case *record.SessionEnd:
-			c.ending = slices.DeleteFunc(c.ending, func(o *session) bool { return o == s.session })
+			c.endLogged(s.session)
 		case *record.Epoch:
 			c.logged.epoch = r.Epoch
 		case *record.Lease:
@@ -118,7 +114,7 @@ func (c *Core) apply(group []step) {
 		}
 	}
 	c.releaseConflicts()
-	c.sweep()
+	c.Sweep()
 }
 
 // applyCommit applies one transaction: each block gets its new version, every

@@ -128,7 +128,7 @@ func TestBusySessionStays(t *testing.T) {
 	for n := uint32(0); len(w.core.sessions) < MaxSessions; n++ {
 		var id occ.SessionID
 		binary.LittleEndian.PutUint32(id[4:], n+1)
-		w.core.addSession(id)
+		w.core.sessionLogged(w.core.addSession(id))
 	}
 	w.open(2)
 	if w.core.sessions[busy.id] == nil || len(w.core.sessions) != MaxSessions {

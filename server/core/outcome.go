@@ -92,7 +92,7 @@ func (s *session) trim(acked uint64) {
 }
 
 // forget forgets the outcomes up to the mark, but for commits that the log does
-// not know to be acknowledged: they belong into a State.
+// not know to be acknowledged: they belong into a state.
 func (s *session) forget() {
 	end, _ := s.search(s.mark + 1)
 	first := end
@@ -104,13 +104,6 @@ func (s *session) forget() {
 	}
 	clear(s.outcomes[:first])
 	s.outcomes = s.outcomes[first:]
-}
-
-// applied notes what the log says with commit number seq.
-func (s *session) applied(seq, acked uint64) {
-	s.logged.mark = max(s.logged.mark, acked)
-	s.logged.next = seq + 1
-	s.forget()
 }
 
 // unacknowledged is how many outcomes are above the mark.

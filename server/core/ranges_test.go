@@ -132,7 +132,7 @@ func TestRangesLimits(t *testing.T) {
 		t.Fatalf("stable %d", w.core.Stable())
 	}
 	w.core.collect(3)
-	w.core.sweep()
+	w.core.Sweep()
 	w.pump()
 	if w.core.values.bytes != size+VersionOverhead {
 		t.Errorf("%d bytes are counted for one version", w.core.values.bytes)

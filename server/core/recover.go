@@ -28,7 +28,7 @@ func (c *Core) Recover(recs []record.Record) error {
 			return &ReplayError{Record: i, Reason: reason}
 		}
 	}
-	c.sweep()
+	c.Sweep()
 	return nil
 }
 
@@ -50,6 +50,7 @@ func (c *Core) replay(r record.Record) string {
 			return "the session does not exist"
 		}
 		c.endSession(s)
+		c.endLogged(s)
 	case *record.Lease:
 		if r.First != c.nextID || r.Count > uint64(maxBlock-c.nextID) {
 			return fmt.Sprintf("a lease of %d block ids from %d, not from %d", r.Count, r.First, c.nextID)
@@ -61,8 +62,7 @@ func (c *Core) replay(r record.Record) string {
 		if s == nil || r.UpTo >= s.next {
 			return "outcomes are trimmed that do not exist"
 		}
-		s.logged.mark = max(s.logged.mark, r.UpTo)
-		s.trim(r.UpTo)
+		c.trimLogged(s, r.UpTo)
 	case *record.Horizon:
 		if r.At > c.versions.Stable() {
 			return fmt.Sprintf("horizon %d above timestamp %d", r.At, c.versions.Stable())
@@ -107,8 +107,7 @@ func (c *Core) replayCommit(r *record.Commit) string {
 	}
 	o := s.add(r.Seq, r.Digest)
 	s.trim(r.Acked)
-	o.at, o.state = r.At, outcomeCommitted
-	s.applied(r.Seq, r.Acked)
+	c.commitLogged(s, o, r)
 	c.values.bytes += c.cost(kept.Writes)
 	c.applyCommit(&kept, nil, 0)
 	c.counts.recovered++

@@ -56,7 +56,7 @@ func (c *Core) retain(now time.Duration) {
 	c.enqueue(step{record: &record.Horizon{At: horizon}})
 }
 
-// collect raises the horizon. What ended at or before it is let go by sweep.
+// collect raises the horizon. What ended at or before it is let go by Sweep.
 func (c *Core) collect(horizon occ.Timestamp) {
 	c.versions.SetHorizon(horizon)
 	c.marks.asked = max(c.marks.asked, horizon)

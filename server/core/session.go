@@ -28,13 +28,6 @@ type session struct {
 	logged loggedSession
 }
 
-// loggedSession is what the log says of a session so far, which lags behind
-// what was decided: only that belongs into a State.
-type loggedSession struct {
-	order      uint64 // of the sessions in the log, from 1; 0 if it is not there yet
-	mark, next uint64
-}
-
 // hello opens a connection. A session that the server does not know is
 // replaced by a new one; outcomes of the old one are unknown.
 func (c *Core) hello(cn *conn, m *wire.Hello) {
@@ -99,12 +92,6 @@ func (c *Core) endSession(s *session) {
 	delete(c.sessions, s.id)
 }
 
-// sessionLogged notes that the log has s.
-func (c *Core) sessionLogged(s *session) {
-	c.lastOrder++
-	s.logged.order = c.lastOrder
-}
-
 // makeRoom ends the oldest idle session if there are as many as there may be,
 // and reports whether there is room for another. Resends of the ended one
 // will be answered "outcome unknown".
@@ -120,11 +107,15 @@ func (c *Core) makeRoom() bool {
 		case s.conn != nil || s.busy():
 			c.created = append(c.created, s)
 		default:
-			c.endSession(s)
-			c.ending = append(c.ending, s)
-			c.enqueue(step{record: &record.SessionEnd{ID: s.id}, session: s})
+			c.evict(s)
 			return true
 		}
 	}
 	return false
+}
+
+// evict ends a session that has no connection and no commit under way.
+func (c *Core) evict(s *session) {
+	c.endSession(s)
+	c.enqueue(step{record: &record.SessionEnd{ID: s.id}, session: s})
 }

@@ -47,7 +47,7 @@ func TestStateOfEndedSession(t *testing.T) {
 	w.connect(2)
 	w.receive(2, &wire.Hello{Req: 1, Version: wire.Version}) // ends the first
 	sessions := func() (ids []occ.SessionID) {
-		s, err := record.DecodeState(w.core.State())
+		s, err := record.DecodeState(stateOf(w.core))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,166 +1,113 @@
 package core
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
+	"bytes"
+	"container/list"
 
-	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// State returns what the durable groups so far mean, but for the versions of
-// blocks, in the encoding of record.AppendState: with the versions that were
-// put and not dropped up to here it is a checkpoint, from which Restore goes on
-// as Recover would after those groups. What is decided but not durable is not
-// in it. The same groups give the same bytes, whatever else happened.
-func (c *Core) State() []byte {
+// maxStateStep is how many sessions and outcomes of sessions one NextState looks
+// at, to within a session, so that nothing waits long for it.
+const maxStateStep = 512
+
+// stateMaking is a state that is being encoded. The sessions that it holds are
+// those up to order last; those up to order encoded are done. Of one that is
+// not, and changes, keep takes down what the state says.
+type stateMaking struct {
+	head, tail    []byte // what goes before and behind the sessions; without a tail nothing is made
+	next          *list.Element
+	encoded, last uint64
+}
+
+// BeginState begins the state of this moment: what the durable groups so far
+// mean, but for the versions of blocks, in the encoding of record.AppendState.
+// With the versions that were put and not dropped up to here it is a checkpoint,
+// from which Restore goes on as Recover would after those groups. What is
+// decided but not durable is not in it. The same groups give the same bytes,
+// whatever else happened.
+//
+// NextState returns it in pieces. To begin one before another is complete is a
+// fault of the program and panics.
+func (c *Core) BeginState() {
+	if c.making.tail != nil {
+		panic("core: a state is begun while another is in the making")
+	}
 	s := record.State{
 		Stable:  c.versions.Stable(),
 		Horizon: c.versions.Horizon(),
 		Epoch:   c.logged.epoch,
 		Next:    c.logged.nextID,
 	}
-	sessions := c.loggedSessions()
-	s.Sessions = make([]record.SessionState, len(sessions))
-	for i, of := range sessions {
-		s.Sessions[i] = of.state()
-	}
 	for _, p := range c.pins.applied {
 		s.Pins = append(s.Pins, record.Pin{Name: p.name, At: p.at, Lease: p.lease})
 	}
-	return record.AppendState(nil, &s)
+	c.making = stateMaking{
+		head: record.AppendStateHead(nil, &s, c.logged.sessions.Len()),
+		tail: record.AppendStatePins(nil, s.Pins),
+		next: c.logged.sessions.Front(),
+	}
+	if newest := c.logged.sessions.Back(); newest != nil {
+		c.making.last = newest.Value.(*session).logged.order
+	}
 }
 
-// loggedSessions are those that stand in the log, in its order.
-func (c *Core) loggedSessions() []*session {
-	list := make([]*session, 0, len(c.sessions)+len(c.ending))
-	add := func(s *session) {
-		if s.logged.order > 0 {
-			list = append(list, s)
+// NextState appends a piece of the state that was begun last, of bounded work,
+// to dst and returns the longer slice. complete says that it was the last piece;
+// to ask for one behind it is a fault of the program and panics. Other inputs may
+// come between the pieces: they change nothing in them.
+func (c *Core) NextState(dst []byte) (_ []byte, complete bool) {
+	m := &c.making
+	if m.tail == nil {
+		panic("core: no state is in the making")
+	}
+	dst = append(dst, m.head...)
+	m.head = nil
+	for budget := maxStateStep; m.encoded < m.last; {
+		if budget <= 0 {
+			return dst, false
+		}
+		s := m.next.Value.(*session)
+		budget -= 1 + len(s.outcomes)
+		m.next = m.next.Next()
+		m.encoded = s.logged.order
+		if s.logged.kept == nil {
+			dst = c.appendSession(dst, s)
+			continue
+		}
+		dst = append(dst, s.logged.kept...)
+		s.logged.kept = nil
+		if s.logged.over {
+			c.logged.sessions.Remove(s.logged.place)
 		}
 	}
-	for _, s := range c.sessions {
-		add(s)
-	}
-	for _, s := range c.ending {
-		add(s)
-	}
-	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.logged.order, b.logged.order) })
-	return list
+	dst = append(dst, m.tail...)
+	c.making = stateMaking{}
+	return dst, true
 }
 
-func (s *session) state() record.SessionState {
-	state := record.SessionState{
-		ID: s.id, Mark: s.logged.mark, Next: s.logged.next,
-		Outcomes: make([]record.Outcome, 0, len(s.outcomes)),
+// keep takes down what the state in the making says of s, which is about to
+// change, if it says anything and that is not encoded yet. It reports whether
+// the state still needs s.
+func (c *Core) keep(s *session) bool {
+	if s.logged.order <= c.making.encoded || s.logged.order > c.making.last {
+		return false
 	}
+	if s.logged.kept == nil {
+		c.scratch = c.appendSession(c.scratch[:0], s)
+		s.logged.kept = bytes.Clone(c.scratch)
+	}
+	return true
+}
+
+// appendSession appends what the log says of s.
+func (c *Core) appendSession(dst []byte, s *session) []byte {
+	outcomes := c.outcomes[:0]
 	for _, o := range s.outcomes {
 		if o.state == outcomeCommitted && o.seq > s.logged.mark {
-			state.Outcomes = append(state.Outcomes, record.Outcome{Seq: o.seq, Digest: o.digest, At: o.at})
+			outcomes = append(outcomes, record.Outcome{Seq: o.seq, Digest: o.digest, At: o.at})
 		}
 	}
-	return state
-}
-
-// RestoreError says that what Restore was given does not describe a store: the
-// encoding of the state is intact, but not what it says.
-type RestoreError struct{ Reason string }
-
-// Error returns one line.
-func (e *RestoreError) Error() string { return "the checkpoint cannot be used: " + e.Reason }
-
-// Versions yields the versions of a checkpoint: in the order of their blocks,
-// those of a block oldest first, each with the size of its data in bytes. It
-// stops when yield returns an error, and returns that or its own.
-type Versions func(yield func(block occ.BlockID, from occ.Timestamp, size int) error) error
-
-// Restore makes a new core what it was when State returned state. versions are
-// those that had been put and not dropped then. What the core has no use for
-// is dropped by effects. Recover follows for the groups behind the checkpoint,
-// if there are any, and then Start.
-//
-// Errors are a *record.DecodeError, a *RestoreError, or what versions returns;
-// after one the core is of no use.
-func (c *Core) Restore(state []byte, versions Versions) error {
-	s, err := record.DecodeState(state)
-	if err != nil {
-		return err
-	}
-	if reason := c.restoreState(s); reason != "" {
-		return &RestoreError{reason}
-	}
-	var last Ref
-	err = versions(func(block occ.BlockID, from occ.Timestamp, size int) error {
-		ref := Ref{Block: block, From: from}
-		switch {
-		case from == 0 || from > s.Stable:
-			return &RestoreError{fmt.Sprintf("version %d of block %d, but stable is %d", from, block, s.Stable)}
-		case last.From > 0 && (ref.Block < last.Block || ref.Block == last.Block && ref.From <= last.From):
-			return &RestoreError{fmt.Sprintf("version %d of block %d behind version %d of block %d", from, block, last.From, last.Block)}
-		case size < 0 || uint64(size) > c.cfg.BlockSize:
-			return &RestoreError{fmt.Sprintf("version %d of block %d has %d bytes, a block is %d", from, block, size, c.cfg.BlockSize)}
-		}
-		last = ref
-		c.supersede(block, from)
-		weight := weightOf(uint64(size))
-		c.versions.Add(block, from, weight)
-		c.values.bytes += int64(weight)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	c.sweep()
-	return nil
-}
-
-// restoreState returns why the state cannot be one.
-func (c *Core) restoreState(s *record.State) string {
-	switch {
-	case c.versions.Stable() > 0 || len(c.sessions) > 0:
-		return "the core is not a new one"
-	case s.Horizon > s.Stable:
-		return fmt.Sprintf("horizon %d above timestamp %d", s.Horizon, s.Stable)
-	case s.Stable == occ.Open:
-		return "timestamps are used up"
-	case s.Next == 0:
-		return "no block id is the next"
-	}
-	c.versions.SetHeads(s.Stable, s.Horizon)
-	c.collect(s.Horizon)
-	c.epoch, c.logged.epoch = s.Epoch, s.Epoch
-	c.nextID, c.logged.nextID = s.Next, s.Next
-	for i := range s.Sessions {
-		if reason := c.restoreSession(&s.Sessions[i]); reason != "" {
-			return reason
-		}
-	}
-	for _, p := range s.Pins {
-		if p.At > s.Stable {
-			return fmt.Sprintf("%.40q pins %d above timestamp %d", p.Name, p.At, s.Stable)
-		}
-		c.applyPin(&p)
-		c.pins.coming.put(pin{name: p.Name, at: p.At, lease: p.Lease})
-	}
-	return ""
-}
-
-func (c *Core) restoreSession(state *record.SessionState) string {
-	if c.sessions[state.ID] != nil || state.ID == (occ.SessionID{}) {
-		return "a session without an id, or with that of another"
-	}
-	s := c.addSession(state.ID)
-	s.recovered = true
-	c.sessionLogged(s)
-	for _, o := range state.Outcomes {
-		if o.At > c.versions.Stable() {
-			return fmt.Sprintf("a commit at %d above timestamp %d", o.At, c.versions.Stable())
-		}
-		kept := s.add(o.Seq, o.Digest)
-		kept.at, kept.state = o.At, outcomeCommitted
-	}
-	s.mark, s.next = state.Mark, state.Next
-	s.logged.mark, s.logged.next = state.Mark, state.Next
-	return ""
+	c.outcomes = outcomes
+	return record.AppendSessionState(dst, &record.SessionState{ID: s.id, Mark: s.logged.mark, Next: s.logged.next, Outcomes: outcomes})
 }

@@ -71,18 +71,19 @@ func (v *valueSizes) release(at occ.Timestamp) {
 }
 
 // maxSweep is how many versions one step looks at that the horizon passed, or
-// a pin let go, so that nothing waits long for it. The next Tick or group goes
-// on. Until a version is dropped it counts against Config.MemoryBytes; nobody
-// can read it.
-const maxSweep = 1 << 14
+// a pin let go, so that nothing waits long for it. The next Sweep, Tick or group
+// goes on. Until a version is dropped it counts against Config.MemoryBytes;
+// nobody can read it.
+const maxSweep = 512
 
-// sweep drops versions that no readable timestamp reaches.
-func (c *Core) sweep() {
+// Sweep drops versions that no readable timestamp reaches, a piece of them: more
+// says that there may be others.
+func (c *Core) Sweep() (more bool) {
 	v := &c.values
 	for range maxSweep {
 		old, ok := v.next(c.versions.Horizon())
 		if !ok {
-			return
+			return false
 		}
 		if at, needed := c.versions.PinnedIn(occ.Interval{From: old.from, To: old.end}); needed {
 			v.held[at] = append(v.held[at], old)
@@ -92,6 +93,7 @@ func (c *Core) sweep() {
 		v.bytes -= int64(old.weight)
 		c.emit(Drop{Block: old.block, From: old.from})
 	}
+	return true
 }
 
 // weight is what the version that a write makes counts against the memory

@@ -59,7 +59,7 @@ type checkpoint struct {
 }
 
 func (w *world) checkpoint() checkpoint {
-	return checkpoint{groups: len(w.log), state: w.core.State(), values: maps.Clone(w.values)}
+	return checkpoint{groups: len(w.log), state: stateOf(w.core), values: maps.Clone(w.values)}
 }
 
 // versions yields those of a checkpoint.

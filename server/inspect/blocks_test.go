@@ -37,7 +37,7 @@ func withCheckpoint(t testing.TB, path string, state record.State) {
 	s.Put(1, 1, []byte("one"))
 	s.Put(2, 2, nil)
 	s.Put(3, 3, []byte("three"))
-	check(s.Begin(blocks.Moment{LogIndex: 1, Stable: 3, State: record.AppendState(nil, &state)}))
+	check(s.Begin(blocks.Moment{LogIndex: 1, Stable: 3}, bytes.NewReader(record.AppendState(nil, &state))))
 	for done := false; !done; {
 		done, err = s.Step()
 		check(err)

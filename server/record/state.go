@@ -56,18 +56,31 @@ const (
 // What s says must be in order.
 func AppendState(dst []byte, s *State) []byte {
 	dst = slices.Grow(dst, (minSessionStateLen+16)*len(s.Sessions)+64*len(s.Pins)+64) // or near it
+	dst = AppendStateHead(dst, s, len(s.Sessions))
+	for i := range s.Sessions {
+		dst = AppendSessionState(dst, &s.Sessions[i])
+	}
+	return AppendStatePins(dst, s.Pins)
+}
+
+// AppendStateHead appends the first piece of an encoding that is made in pieces:
+// what comes before the sessions, of which there will be so many. The others are
+// those of AppendSessionState, for one session after the other, and of
+// AppendStatePins.
+func AppendStateHead(dst []byte, s *State, sessions int) []byte {
 	dst = append(dst, StateVersion)
 	dst = binary.AppendUvarint(dst, uint64(s.Stable))
 	dst = binary.AppendUvarint(dst, uint64(s.Horizon))
 	dst = binary.AppendUvarint(dst, s.Epoch)
 	dst = binary.AppendUvarint(dst, uint64(s.Next))
-	dst = binary.AppendUvarint(dst, uint64(len(s.Sessions)))
-	for i := range s.Sessions {
-		dst = appendSessionState(dst, &s.Sessions[i])
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(s.Pins)))
-	for i := range s.Pins {
-		p := &s.Pins[i]
+	return binary.AppendUvarint(dst, uint64(sessions))
+}
+
+// AppendStatePins appends the last piece.
+func AppendStatePins(dst []byte, pins []Pin) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(pins)))
+	for i := range pins {
+		p := &pins[i]
 		dst = appendName(dst, p.Name)
 		dst = binary.AppendUvarint(dst, uint64(p.At))
 		dst = binary.AppendUvarint(dst, uint64(p.Lease))
@@ -75,7 +88,8 @@ func AppendState(dst []byte, s *State) []byte {
 	return dst
 }
 
-func appendSessionState(dst []byte, s *SessionState) []byte {
+// AppendSessionState appends the piece of a session.
+func AppendSessionState(dst []byte, s *SessionState) []byte {
 	dst = append(dst, s.ID[:]...)
 	dst = binary.AppendUvarint(dst, s.Mark)
 	dst = binary.AppendUvarint(dst, s.Next-s.Mark-1)

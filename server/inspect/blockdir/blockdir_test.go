@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidemark/tidemark/occ"
@@ -37,7 +38,7 @@ func make2(t *testing.T) string {
 			s.Drop(1, 1)
 		}
 		s.Put(1, at, []byte{byte(at)})
-		must(t, s.Begin(blocks.Moment{LogIndex: uint64(at), Stable: at, State: []byte("state")}))
+		must(t, s.Begin(blocks.Moment{LogIndex: uint64(at), Stable: at}, strings.NewReader("state")))
 		for done := false; !done; {
 			done, err = s.Step()
 			must(t, err)

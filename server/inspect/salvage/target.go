@@ -1,6 +1,7 @@
 package salvage
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func (s *salvage) report() error {
 // finish makes the new store durable, and a store.
 func (s *salvage) finish(to string) error {
 	state := record.State{Stable: s.Stable, Horizon: s.Stable, Epoch: s.Epoch, Next: s.plan.next}
-	err := s.out.Begin(blocks.Moment{LogIndex: 1, Stable: s.Stable, State: record.AppendState(nil, &state)})
+	err := s.out.Begin(blocks.Moment{LogIndex: 1, Stable: s.Stable}, bytes.NewReader(record.AppendState(nil, &state)))
 	for done := false; err == nil && !done; {
 		if err = s.ended(); err == nil {
 			done, err = s.out.Step()

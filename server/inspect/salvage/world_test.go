@@ -172,7 +172,12 @@ func (w *world) run(n int) {
 // checkpoint makes one, and trims the log; steps bounds how far it comes.
 func (w *world) checkpoint(steps int) {
 	w.t.Helper()
-	must(w.t, w.store.Begin(blocks.Moment{LogIndex: w.index, Stable: w.stable, State: w.core.State()}))
+	w.core.BeginState()
+	var state []byte
+	for complete := false; !complete; {
+		state, complete = w.core.NextState(state)
+	}
+	must(w.t, w.store.Begin(blocks.Moment{LogIndex: w.index, Stable: w.stable}, bytes.NewReader(state)))
 	for range steps {
 		done, err := w.store.Step()
 		must(w.t, err)
