@@ -195,6 +195,7 @@ func TestCommitsDuringCheckpoint(t *testing.T) {
 	f := disk.NewFaulty(d)
 	s := running(t, scripted(log, f))
 	t.Cleanup(f.Release)
+	before := s.storage.blocks.Durable().Checkpoint
 	a := pipe(t, s).hello(occ.SessionID{})
 	f.Inject(disk.Fault{Op: disk.OpSync, Nth: f.Count(disk.OpSync) + 1, Kind: disk.Stall})
 	first := a.commit(nil, write(1, strings.Repeat("x", 900)), write(2, strings.Repeat("x", 900)))
@@ -206,7 +207,7 @@ func TestCommitsDuringCheckpoint(t *testing.T) {
 	}
 	pipe(t, s).hello(occ.SessionID{})
 	f.Release()
-	for s.storage.blocks.Durable().Checkpoint == 0 {
+	for s.storage.blocks.Durable().Checkpoint == before {
 		a.settled()
 	}
 	_, loaded, err := blocks.Open(d.Crash(func(disk.Unsynced) bool { return true }), blocks.Options{Store: occ.StoreID{9}, BlockSize: scriptBlock})
