@@ -29,19 +29,19 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 		c.sequenceError(cn, m.Req, "impossible sequence numbers")
 		return
 	}
-	if c.unreadable != nil {
+	if c.bases.Err != nil {
 		c.decideHeld(cn) // first those before it
 	} else if c.hold(cn, m) {
 		return
 	}
-	c.decide(cn, m, c.unreadable)
+	c.decide(cn, m, c.bases)
 	c.decided(cn.session, m.Urgent)
 }
 
 // decide validates a read/write transaction (section 7) and queues it for the
 // log. Its number is looked at before anything else, so that whatever becomes
-// of it, it is judged at most once. unreadable is as for ReceiveUnreadable.
-func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
+// of it, it is judged at most once.
+func (c *Core) decide(cn *conn, m *wire.Commit, bases Bases) {
 	s := cn.session
 	s.trim(min(m.Acked, s.next-1))
 	switch {
@@ -78,9 +78,9 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 		}
 		return
 	}
-	if unreadable != nil {
+	if bases.Err != nil {
 		o.state, o.conn, o.waiters = outcomeRefused, nil, nil
-		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeDamaged, Text: unreadable.Error()})
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeDamaged, Text: bases.Err.Error()})
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)
@@ -96,6 +96,7 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 			Digest:  m.Digest,
 			Writes:  m.Writes,
 		},
+		bases:   bases.Data,
 		outcome: o,
 		session: s,
 	})

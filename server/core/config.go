@@ -63,7 +63,7 @@ type Config struct {
 	// refused.
 	IndexBytes int64
 	// PendingBytes bounds the commits that wait for the log or are on their
-	// way to it, encoded, but with whole blocks in place of ranges. A commit
+	// way to it, encoded, and a block more for each of which ranges are written. A commit
 	// beyond it is refused with CodeBusy, unless it would be the only one.
 	PendingBytes int64
 	// Limits are published in Welcome and enforced; a field that is zero

@@ -35,7 +35,7 @@ type Core struct {
 	conflicts []*outcome // conflicts with transactions that are not yet applied
 	fair      fairness
 
-	unreadable error // of the commit being received, see ReceiveUnreadable
+	bases Bases // of the commit being received, see ReceiveBased
 
 	pending int64           // bytes of the commits in queue
 	queue   []step          // what waits for the log, oldest first

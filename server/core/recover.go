@@ -110,7 +110,7 @@ func (c *Core) replayCommit(r *record.Commit) string {
 	o.at, o.state = r.At, outcomeCommitted
 	s.applied(r.Seq, r.Acked)
 	c.values.bytes += c.cost(kept.Writes)
-	c.applyCommit(&kept, nil, 0)
+	c.applyCommit(&kept, nil, nil, 0)
 	c.counts.recovered++
 	return ""
 }
