@@ -84,10 +84,12 @@ func (c *Core) decide(cn *conn, m *wire.Commit, bases Bases) {
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)
-	bytes := c.pendingBytes(m.Writes)
+	beyond, bytes := c.full(), c.pendingBytes(m.Writes)
+	c.beyond = c.beyond || beyond
 	c.pending += bytes
 	c.enqueue(step{
-		bytes: bytes,
+		bytes:  bytes,
+		beyond: beyond,
 		record: &record.Commit{
 			At:      c.versions.Assign(m.Writes),
 			Session: s.id,
@@ -158,8 +160,8 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	if e := c.Oversized(m); e.Code != 0 {
 		return e
 	}
-	if after := c.pending + c.pendingBytes(m.Writes); c.pending > 0 && after > c.cfg.PendingBytes {
-		return busy(m.Req, uint64(after), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
+	if c.full() && (!m.Urgent || c.beyond) {
+		return busy(m.Req, uint64(c.pending), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
 	}
 	if after := c.values.bytes + c.cost(m.Writes); after > c.cfg.MemoryBytes {
 		return wire.Error{
@@ -175,6 +177,13 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	}
 	return wire.Error{}
 }
+
+// full reports whether as much waits for the log as may. What a commit would add
+// makes no difference: where there is room for a small one, there is for the
+// largest, which therefore waits no longer than others. One urgent commit at a
+// time is let in all the same: it has been refused before, perhaps for this
+// reason each time.
+func (c *Core) full() bool { return c.pending >= c.cfg.PendingBytes }
 
 // commitEntryBytes is what an entry of a read or write set counts against
 // Limits.CommitBytes besides data: a bound for its encoding on the wire and

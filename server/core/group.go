@@ -15,6 +15,7 @@ type step struct {
 	outcome *outcome // of a commit
 	bases   [][]byte // of a commit, if it came with them: one for each write
 	bytes   int64    // of a commit: what it counts against Config.PendingBytes
+	beyond  bool     // of a commit: was let in though that was reached, see full
 	session *session // of a session or its end, or a commit
 	conn    *conn    // of a hello or lease
 	req     uint64
@@ -65,6 +66,7 @@ func (c *Core) Durable() {
 	c.flight = 0
 	for _, s := range c.queue[:n] {
 		c.pending -= s.bytes
+		c.beyond = c.beyond && !s.beyond
 	}
 	clear(c.records)
 	c.apply(c.queue[:n])
