@@ -115,7 +115,9 @@ func (s *Server) opened(c *conn) bool {
 // has ended.
 func (s *Server) received(c *conn, messages []wire.Message) bool {
 	commits, held := s.readBases(messages)
-	defer s.bases.give(held)
+	if held > 0 {
+		defer s.bases.give(held)
+	}
 	if !s.enter() {
 		return false
 	}
