@@ -47,7 +47,9 @@ func TestShortReplay(t *testing.T) {
 		for stable := a.figures()["stable"]; uint64(s.storage.blocks.Durable().Stable)+100 < stable; {
 			a.settled() // while the checkpoint that is due is made
 		}
-		// A server that takes over from one that is never stopped.
+		// A server that takes over from one that ended without a last checkpoint.
+		s.fail(errors.New("the end"))
+		shutdown(t, s)
 		d = d.Crash(func(disk.Unsynced) bool { return true })
 		s = running(t, opts(d))
 		b := pipe(t, s).hello(a.welcome.Session)

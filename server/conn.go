@@ -89,17 +89,20 @@ func readBatch(r *wire.Reader) (batch []wire.Message, err error) {
 }
 
 // portion is how many of the messages are handed to the core together: as many
-// as are answered by maxWrite bytes of blocks at most, and by a quarter of what
-// may be queued, and at least one. What a client asks for at once may be more
-// than may be queued for it.
+// as take maxWrite bytes of blocks at most to answer or to carry out, and a
+// quarter of what may be queued, and at least one. What a client asks for at
+// once may be more than may be queued for it.
 func (c *conn) portion(batch []wire.Message) int {
 	o := &c.server.opts
 	most := min(maxWrite, o.QueueBytes/4)
 	bytes := 0
 	for i, m := range batch {
 		bytes += messageBytes
-		if read, ok := m.(*wire.Read); ok {
-			bytes += len(read.Items) * (resultBytes + c.server.storage.blockSize)
+		switch m := m.(type) {
+		case *wire.Read:
+			bytes += len(m.Items) * (resultBytes + c.server.storage.blockSize)
+		case *wire.Commit:
+			bytes += ranged(m) * c.server.storage.blockSize
 		}
 		if i > 0 && (bytes > most || i >= o.QueueMessages/4) {
 			return i

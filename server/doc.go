@@ -36,7 +36,7 @@
 // in the log, or in the checkpoint before it.
 //
 // Data that cannot be read costs whoever asks for it an error, and so does a
-// commit that would change a part of it. Should it become unreadable between
-// that check and the moment when the commit is applied, the server stops, and
-// does not start again: the commit is durable, and what it makes is lost.
+// commit that would change a part of it: that is read before the commit is
+// decided, by the connection's goroutine, and kept until it is applied, so that
+// the owner never reads from disk.
 package server

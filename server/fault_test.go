@@ -100,7 +100,7 @@ func TestFailureIsTold(t *testing.T) {
 func TestStalledSync(t *testing.T) {
 	f := disk.NewFaulty(disk.NewMemory())
 	opts := scripted(wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit), f)
-	opts.PendingBytes = 32 << 10
+	opts.PendingBytes = 36 << 10
 	s := running(t, opts)
 	t.Cleanup(f.Release)
 	a, b := pipe(t, s).hello(occ.SessionID{}), pipe(t, s).hello(occ.SessionID{})
@@ -119,7 +119,7 @@ func TestStalledSync(t *testing.T) {
 	a.settled()
 	b.reads(2, 11, "version 9")
 	b.send(b.commit(nil, write(3, "refused")))
-	if e := expect[*wire.Error](b); e.Code != wire.CodeBusy || e.Limit != 32<<10 {
+	if e := expect[*wire.Error](b); e.Code != wire.CodeBusy || e.Limit != 36<<10 {
 		t.Fatalf("%+v", e)
 	}
 	f.Release()

@@ -48,8 +48,9 @@ type Options struct {
 	// blocks.DefaultDirtyBytes; commits wait while it is twice that. What is on
 	// its way through the log then still comes on top: 1 MiB, or one commit.
 	CacheBytes int64
-	// PendingBytes bounds the commits that wait for the log; one beyond it is
-	// refused with CodeBusy. 0 means core.DefaultPendingBytes.
+	// PendingBytes bounds the commits that wait for the log: while so much
+	// does, others are refused with CodeBusy. It lowers Limits.CommitWrites, so
+	// that the blocks of one commit fit it. 0 means core.DefaultPendingBytes.
 	PendingBytes int64
 	// StoreBytes bounds the data of all versions of a store on disk; a commit
 	// beyond it is refused. 0 means that only the disk bounds it.

@@ -126,13 +126,17 @@ func (s *Server) opened(c *conn) bool {
 // received hands messages of a connection to the core; false if the server
 // has ended.
 func (s *Server) received(c *conn, messages []wire.Message) bool {
-	unreadable := s.warm(messages)
+	commits, held := s.readBases(messages)
+	if held > 0 {
+		defer s.bases.give(held)
+	}
 	if !s.enter() {
 		return false
 	}
 	for i, m := range messages {
-		if err := unreadable[i]; err != nil {
-			s.core.ReceiveUnreadable(c.id, m, err)
+		if len(commits) > 0 && commits[0].at == i {
+			s.core.ReceiveBased(c.id, m, commits[0].Bases)
+			commits = commits[1:]
 		} else {
 			s.core.Receive(c.id, m)
 		}

@@ -12,9 +12,9 @@ import (
 // values keeps the data of versions. Data is immutable; whoever gets it must
 // not change it. The owner alone puts and drops.
 type values interface {
-	// put carries out a Put. It reads the base of ranges from disk if that is
-	// not in memory, which warm has made rare, and fails if the disk does. Of
-	// a base that is damaged it makes a version that is.
+	// put carries out a Put. If the base of ranges did not come with it, as in
+	// recovery, it reads that from disk, and fails if the disk does. Of a base
+	// that is damaged it makes a version that is.
 	put(core.Put) error
 	drop(core.Ref)
 	// get returns the data of a version if it is in memory.

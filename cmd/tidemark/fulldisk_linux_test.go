@@ -42,40 +42,69 @@ func init() {
 	}
 }
 
-// smallDisk returns a directory in which little can be written until room is
-// called, and how a server finds that out.
-func smallDisk(t *testing.T) (dir string, room func()) {
-	dir = t.TempDir()
-	const small, large, file = 1 << 20, 64 << 20, 200 << 10 // a file of the log would become larger
+// limited makes dir a file system of its own of so many bytes, or lets every
+// file have so many, until room is called.
+func limited(t *testing.T, dir string, size, file int) (room func()) {
 	mount := func(flags uintptr, size int) error {
 		return syscall.Mount("tmpfs", dir, "tmpfs", flags, fmt.Sprintf("size=%d", size))
 	}
-	if err := mount(0, small); err != nil {
+	if err := mount(0, size); err != nil {
 		t.Logf("the disk is a limit of %d bytes for a file, because there can be no file system of its own: %v", file, err)
 		t.Setenv(fileLimit, strconv.Itoa(file))
-		return dir, func() { os.Unsetenv(fileLimit) }
+		return func() { os.Unsetenv(fileLimit) }
 	}
-	t.Logf("the disk is a tmpfs of %d bytes", small)
+	t.Logf("the disk is a tmpfs of %d bytes", size)
 	t.Cleanup(func() {
 		if err := syscall.Unmount(dir, 0); err != nil {
 			t.Error(err)
 		}
 	})
-	return dir, func() {
-		if err := mount(syscall.MS_REMOUNT, large); err != nil {
+	return func() {
+		if err := mount(syscall.MS_REMOUNT, 64<<20); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// TestFullDisk: when the log cannot be written any more, nothing is
-// acknowledged, and the server ends and says why. When there is room it starts
-// again, with everything that was acknowledged; the clients, which have waited
-// for it, go on.
+// TestFullDisk: little can be written where the whole store is. The log fails
+// first.
 func TestFullDisk(t *testing.T) {
-	disk, room := smallDisk(t)
+	disk := t.TempDir()
+	room := limited(t, disk, 1<<20, 200<<10) // a file of the log would become larger
+	survives(t, disk, "the commit log failed", room)
+}
+
+// TestFullDiskOfBlocks: little can be written where the blocks are, and the log
+// has room.
+func TestFullDiskOfBlocks(t *testing.T) {
+	disk := t.TempDir()
+	p, err := launch(disk, "--dir="+filepath.Join(disk, "data"), "--listen=127.0.0.1:0")
+	if err == nil {
+		err = p.stop()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, before := filepath.Join(disk, "data", "blocks"), filepath.Join(disk, "before")
+	if err := errors.Join(os.Rename(blocks, before), os.Mkdir(blocks, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	room := limited(t, blocks, 2<<20, 6<<20) // a file of the log does not become so large
+	if err := os.CopyFS(blocks, os.DirFS(before)); err != nil {
+		t.Fatal(err)
+	}
+	survives(t, disk, "the block store failed", room, "--checkpoint=1")
+}
+
+// survives checks what a server does with data in a directory in which it cannot
+// write much until room is called: when it fails, nothing is acknowledged any
+// more, and it ends and says why. When there is room it starts again, with
+// everything that was acknowledged; the clients, which have waited for it, go
+// on.
+func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	dir := filepath.Join(disk, "data")
-	p, err := launch(disk, "--dir="+dir, "--listen=127.0.0.1:0")
+	flags = append(flags, "--dir="+dir)
+	p, err := launch(disk, append(flags, "--listen=127.0.0.1:0")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,18 +156,18 @@ func TestFullDisk(t *testing.T) {
 	said := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
 	last := said[len(said)-1]
 	t.Logf("%d commits were acknowledged; the server said: %s", total, last)
-	if !strings.HasPrefix(last, "tidemark: ") || !strings.Contains(last, dir) ||
+	if !strings.HasPrefix(last, "tidemark: the server stops: "+why) || !strings.Contains(last, dir) ||
 		!strings.Contains(last, syscall.ENOSPC.Error()) && !strings.Contains(last, syscall.EFBIG.Error()) {
 		t.Errorf("it does not say what happened: %s", p.stderr.String())
 	}
 	// Without room it cannot do more than before, if it starts at all.
-	if q, err := launch(disk, "--dir="+dir, "--listen=127.0.0.1:0"); err != nil {
+	if q, err := launch(disk, append(flags, "--listen=127.0.0.1:0")...); err != nil {
 		t.Logf("without room: %v", err)
 	} else {
 		q.kill()
 	}
 	room()
-	q, err := launch(disk, "--dir="+dir, "--listen="+p.addr)
+	q, err := launch(disk, append(flags, "--listen="+p.addr)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +193,9 @@ func TestFullDisk(t *testing.T) {
 	}
 	if err := q.stop(); err != nil {
 		t.Error(err)
+	}
+	if out, err := exec.Command("tidemark", "store", "check", dir).CombinedOutput(); err != nil {
+		t.Errorf("check: %v: %s", err, out)
 	}
 }
 

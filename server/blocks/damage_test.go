@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 
 	"github.com/tidemark/tidemark/server/blocks/layout"
@@ -289,42 +288,6 @@ func TestOwner(t *testing.T) {
 			t.Errorf("bad options %d: %v", i, err)
 		}
 	}
-}
-
-// TestDamageDoesNotStopCheckpoints damages versions at the end of the file,
-// where they are to be moved.
-func TestDamageDoesNotStopCheckpoints(t *testing.T) {
-	w := newWorld(26, tiny)
-	must(t, w.open(disk.NewMemory()))
-	for range 60 {
-		w.put()
-	}
-	must(t, w.begin())
-	must(t, w.finish())
-	var last int64
-	for at := range w.slotsOf() {
-		last = max(last, at)
-	}
-	spoilt := w.slotsOf()[last]
-	if _, err := w.s.blocks.file.WriteAt([]byte("spoilt"), last+layout.SlotHeader-4); err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range slices.SortedFunc(maps.Keys(w.live), compare) {
-		if r != spoilt && i%8 > 0 {
-			delete(w.live, r)
-			w.s.Drop(r.block, r.from)
-		}
-	}
-	for range 3 {
-		must(t, w.begin())
-		must(t, w.finish())
-	}
-	w.s.mu.memory.init(1)
-	if _, err := w.s.Read(spoilt.block, spoilt.from); err == nil || w.moved == 0 {
-		t.Errorf("the damaged version reads with %v, %d were moved", err, w.moved)
-	}
-	delete(w.live, spoilt)
-	must(t, w.verify())
 }
 
 // TestErrorsSayWhere pins what the errors print.

@@ -28,7 +28,9 @@
 //
 //  1. the versions of its moment that are only in memory go to free slots;
 //  2. if the block file has more than 7 slots for 4 versions, versions at its
-//     end are copied to free slots at its beginning;
+//     end are copied to free slots at its beginning, damaged ones as they are:
+//     they stay damaged, and all that is left of them is kept. A slot that
+//     cannot be read at all stays where it is;
 //  3. the block file is synced;
 //  4. the index file is written, the state first, and synced, then the directory;
 //  5. the header is written and synced: the checkpoint exists;

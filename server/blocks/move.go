@@ -1,18 +1,17 @@
 package blocks
 
-import (
-	"errors"
-
-	"github.com/tidemark/tidemark/server/blocks/layout"
-)
+import "github.com/tidemark/tidemark/server/blocks/layout"
 
 // mover moves versions from the end of the block file to free slots at its
-// beginning.
+// beginning. It learns from a slot whose it is, and those whose slots are
+// damaged are strays.
 type mover struct {
 	begun  bool
 	goal   uint32 // slots from here on are emptied
 	cursor uint32 // slots from here on were looked at
 	moves  int
+	chosen bool // this checkpoint moves no others
+	strays strays
 }
 
 // move is a version that is copied to another slot.
@@ -24,37 +23,64 @@ type move struct {
 
 // step moves a batch. done means that this checkpoint moves no more.
 func (m *mover) step(s *Store) (done bool, err error) {
-	moves, done := m.choose(s)
+	if m.chosen {
+		return m.strays.step(s)
+	}
+	moves, chosen := m.choose(s)
+	m.chosen = chosen
 	var whole []move
-	var slots []uint32
 	var spared []uint32
 	for _, v := range moves {
 		v.slot = make([]byte, s.owner.SlotSize())
-		at := s.owner.SlotOffset(v.from)
-		_, err := s.blocks.file.ReadAt(v.slot, at)
-		held, damage := layout.DecodeSlot(v.slot)
-		if errors.Join(err, damage) != nil {
-			// It stays where it is: Read and Check report it, and it must
-			// not keep the store from making checkpoints.
+		if _, err := s.blocks.file.ReadAt(v.slot, s.owner.SlotOffset(v.from)); err != nil {
+			// It stays where it is, and must not keep the store from making
+			// checkpoints: what cannot be read now may be read later.
 			spared = append(spared, v.to)
 			continue
 		}
+		held, _ := layout.DecodeSlot(v.slot) // of nothing, if it is damaged
 		v.ref = ref{held.Block, held.From}
-		whole, slots = append(whole, v), append(slots, v.to)
+		switch named, live := s.holds(v.from, v.ref); {
+		case named:
+			whole = append(whole, v)
+		case live:
+			m.strays.add(v)
+		default: // dropped meanwhile
+			spared = append(spared, v.to)
+		}
 	}
-	if err := s.writeSlots(slots, func(i int, b []byte) { copy(b, whole[i].slot) }); err != nil {
-		return false, err
+	return chosen && m.strays.none(), s.carry(whole, spared)
+}
+
+// holds reports whether a slot is that of a version, and whether it is that of
+// any.
+func (s *Store) holds(slot uint32, r ref) (named, live bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	where, ok := s.mu.index.get(r)
+	return ok && where.slot == slot, s.mu.space.isLive(slot)
+}
+
+// carry writes the slots of versions to their new places, in the order of
+// these, and makes spared slots free.
+func (s *Store) carry(moves []move, spared []uint32) error {
+	slots := make([]uint32, len(moves))
+	for i, v := range moves {
+		slots[i] = v.to
+	}
+	if err := s.writeSlots(slots, func(i int, b []byte) { copy(b, moves[i].slot) }); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.stats.Moved += uint64(len(whole))
+	s.mu.stats.Moved += uint64(len(moves))
 	for _, slot := range spared {
 		s.mu.space.give(slot)
 	}
-	for _, v := range whole {
+	for _, v := range moves {
 		s.settleMove(v)
 	}
-	return done, nil
+	return nil
 }
 
 // choose picks versions at the end and hands free slots out for them.

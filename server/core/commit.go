@@ -29,19 +29,19 @@ func (c *Core) commit(cn *conn, m *wire.Commit) {
 		c.sequenceError(cn, m.Req, "impossible sequence numbers")
 		return
 	}
-	if c.unreadable != nil {
+	if c.bases.Err != nil {
 		c.decideHeld(cn) // first those before it
 	} else if c.hold(cn, m) {
 		return
 	}
-	c.decide(cn, m, c.unreadable)
+	c.decide(cn, m, c.bases)
 	c.decided(cn.session, m.Urgent)
 }
 
 // decide validates a read/write transaction (section 7) and queues it for the
 // log. Its number is looked at before anything else, so that whatever becomes
-// of it, it is judged at most once. unreadable is as for ReceiveUnreadable.
-func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
+// of it, it is judged at most once.
+func (c *Core) decide(cn *conn, m *wire.Commit, bases Bases) {
 	s := cn.session
 	s.trim(min(m.Acked, s.next-1))
 	switch {
@@ -78,16 +78,18 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 		}
 		return
 	}
-	if unreadable != nil {
+	if bases.Err != nil {
 		o.state, o.conn, o.waiters = outcomeRefused, nil, nil
-		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeDamaged, Text: unreadable.Error()})
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodeDamaged, Text: bases.Err.Error()})
 		return
 	}
 	c.values.bytes += c.cost(m.Writes)
-	bytes := c.pendingBytes(m.Writes)
+	beyond, bytes := c.full(), c.pendingBytes(m.Writes)
+	c.beyond = c.beyond || beyond
 	c.pending += bytes
 	c.enqueue(step{
-		bytes: bytes,
+		bytes:  bytes,
+		beyond: beyond,
 		record: &record.Commit{
 			At:      c.versions.Assign(m.Writes),
 			Session: s.id,
@@ -96,6 +98,7 @@ func (c *Core) decide(cn *conn, m *wire.Commit, unreadable error) {
 			Digest:  m.Digest,
 			Writes:  m.Writes,
 		},
+		bases:   bases.Data,
 		outcome: o,
 		session: s,
 	})
@@ -157,8 +160,8 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	if e := c.Oversized(m); e.Code != 0 {
 		return e
 	}
-	if after := c.pending + c.pendingBytes(m.Writes); c.pending > 0 && after > c.cfg.PendingBytes {
-		return busy(m.Req, uint64(after), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
+	if c.full() && (!m.Urgent || c.beyond) {
+		return busy(m.Req, uint64(c.pending), uint64(c.cfg.PendingBytes), "bytes of commits wait for the log")
 	}
 	if after := c.values.bytes + c.cost(m.Writes); after > c.cfg.MemoryBytes {
 		return wire.Error{
@@ -174,6 +177,13 @@ func (c *Core) exceeded(m *wire.Commit) wire.Error {
 	}
 	return wire.Error{}
 }
+
+// full reports whether as much waits for the log as may. What a commit would add
+// makes no difference: where there is room for a small one, there is for the
+// largest, which therefore waits no longer than others. One urgent commit at a
+// time is let in all the same: it has been refused before, perhaps for this
+// reason each time.
+func (c *Core) full() bool { return c.pending >= c.cfg.PendingBytes }
 
 // commitEntryBytes is what an entry of a read or write set counts against
 // Limits.CommitBytes besides data: a bound for its encoding on the wire and

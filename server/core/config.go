@@ -63,12 +63,15 @@ type Config struct {
 	// refused.
 	IndexBytes int64
 	// PendingBytes bounds the commits that wait for the log or are on their
-	// way to it, encoded, but with whole blocks in place of ranges. A commit
-	// beyond it is refused with CodeBusy, unless it would be the only one.
+	// way to it, encoded, and a block more for each of which ranges are written.
+	// While so much waits, commits are refused with CodeBusy, except for one
+	// urgent one at a time. The one that reaches it may go beyond it: by
+	// Limits.CommitBytes and as many blocks as a commit may write, which fit
+	// PendingBytes, since it lowers CommitWrites.
 	PendingBytes int64
 	// Limits are published in Welcome and enforced; a field that is zero
 	// means that of wire.DefaultLimits. New lowers those that would not fit
-	// the frame size, the log or the retention.
+	// the frame size, the log, PendingBytes or the retention.
 	Limits wire.Limits
 	// ReplyBytes is the most that one reply may take, encoded, because no more
 	// can wait to be sent; 0 means Limits.FrameBytes. It lowers ReadBlocks.
@@ -84,8 +87,9 @@ type Config struct {
 }
 
 // withDefaults fills in defaults and makes the limits fit each other: a full
-// read reply fits a frame, a full commit fits a log group of its own, and the
-// freshness bound leaves half of the retention window to the transaction.
+// read reply fits a frame, a full commit fits a log group of its own, and its
+// blocks what may wait for the log, and the freshness bound leaves half of the
+// retention window to the transaction.
 func (c Config) withDefaults() Config {
 	c.BlockSize = cmp.Or(c.BlockSize, DefaultBlockSize)
 	c.Retention = cmp.Or(c.Retention, DefaultRetention)
@@ -109,6 +113,7 @@ func (c Config) withDefaults() Config {
 	l.CommitBytes = min(l.CommitBytes, l.FrameBytes, record.MaxTransactionBytes-1024)
 	c.ReplyBytes = min(cmp.Or(c.ReplyBytes, l.FrameBytes), l.FrameBytes)
 	l.ReadBlocks = max(1, min(l.ReadBlocks, (c.ReplyBytes-min(c.ReplyBytes, replyOverhead))/(c.BlockSize+resultOverhead)))
+	l.CommitWrites = max(1, min(l.CommitWrites, uint64(c.PendingBytes)/c.BlockSize))
 	l.Freshness = min(l.Freshness, c.Retention/2)
 	return c
 }

@@ -34,9 +34,10 @@ type Core struct {
 	conflicts []*outcome // conflicts with transactions that are not yet applied
 	fair      fairness
 
-	unreadable error // of the commit being received, see ReceiveUnreadable
+	bases Bases // of the commit being received, see ReceiveBased
 
 	pending  int64           // bytes of the commits in queue
+	beyond   bool            // one of them is, see full
 	queue    []step          // what waits for the log, oldest first
 	flight   int             // how many of queue are in the group under way
 	records  []record.Record // of the group under way

@@ -24,7 +24,9 @@
 //	        fails, no further input but Take may follow: the server stops.
 //	Put     keep a version's data until a Drop of the same version. With
 //	        ranges, the data is made from that of the version before, which an
-//	        earlier Put brought and no earlier Drop took: Put.Value does it.
+//	        earlier Put brought and no earlier Drop took: Put.Value does it. An
+//	        embedding that may not have it at hand then passes it to
+//	        ReceiveBased, with the commit.
 //	Drop    forget a version's data.
 //	Load    fetch the data of versions and call Loaded with one value for
 //	        each, nil for no bytes. A version that is dropped meanwhile may

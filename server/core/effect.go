@@ -45,25 +45,31 @@ type Append struct {
 // Put keeps the data of version From of Block, without its trailing zeros:
 // Data, or if there are Ranges what Value makes of them and version Base, the
 // one just before it. Base was put earlier and is not yet dropped, or is 0,
-// which has no data.
+// which has no data. BaseData is the data of Base, if the commit came with it.
 type Put struct {
 	Block  occ.BlockID
 	From   occ.Timestamp
 	Data   []byte
 	Base   occ.Timestamp
 	Ranges []occ.Range
+
+	BaseData []byte
 }
 
 // Ref names the version to keep.
 func (p Put) Ref() Ref { return Ref{Block: p.Block, From: p.From} }
 
 // Value is the data to keep. It calls load, if at all, for the data of the
-// base, which stays as it is.
+// base, if that did not come with the commit. The base stays as it is.
 func (p Put) Value(load func(Ref) []byte) []byte {
 	if p.Ranges == nil {
 		return p.Data
 	}
-	return occ.Patch(load(Ref{Block: p.Block, From: p.Base}), p.Ranges)
+	base := p.BaseData
+	if base == nil {
+		base = load(Ref{Block: p.Block, From: p.Base})
+	}
+	return occ.Patch(base, p.Ranges)
 }
 
 // Drop forgets the data of version From of Block.

@@ -17,7 +17,8 @@ const (
 	// maxReserved is how many blocks are reserved: those that changed first.
 	maxReserved = 64
 	// maxHeld and maxHeldBytes bound the commits that are held back, each
-	// counted as for Limits.CommitBytes. One beyond is decided at once.
+	// counted as for Config.PendingBytes, and with its reads. One beyond is
+	// decided at once.
 	maxHeld      = 256
 	maxHeldBytes = 16 << 20
 )
@@ -49,16 +50,13 @@ type reservation struct {
 }
 
 type heldCommit struct {
-	conn *conn
-	m    *wire.Commit
+	conn  *conn
+	m     *wire.Commit
+	bases Bases
 }
 
-func heldBytes(m *wire.Commit) uint64 {
-	n := uint64(len(m.Reads)) * commitEntryBytes
-	for _, w := range m.Writes {
-		n += commitBytes(w)
-	}
-	return n
+func (c *Core) heldBytes(m *wire.Commit) uint64 {
+	return uint64(len(m.Reads))*commitEntryBytes + uint64(c.pendingBytes(m.Writes))
 }
 
 // lost notes that an urgent commit conflicted. The first to do so since the
@@ -88,12 +86,12 @@ func (c *Core) hold(cn *conn, m *wire.Commit) bool {
 	if !behind && !slices.ContainsFunc(m.Writes, func(w occ.Write) bool { _, ok := f.blocks[w.Block]; return ok }) {
 		return false
 	}
-	n := heldBytes(m)
+	n := c.heldBytes(m)
 	if len(f.held) >= maxHeld || f.bytes+n > maxHeldBytes {
 		c.decideHeld(cn) // first those before it
 		return false
 	}
-	f.held = append(f.held, heldCommit{cn, m})
+	f.held = append(f.held, heldCommit{cn, m, c.bases})
 	f.bytes += n
 	c.counts.held++
 	return true
@@ -102,7 +100,7 @@ func (c *Core) hold(cn *conn, m *wire.Commit) bool {
 // decideHeld decides what is held of a connection.
 func (c *Core) decideHeld(cn *conn) {
 	for _, h := range c.takeHeld(cn) {
-		c.decide(h.conn, h.m, nil)
+		c.decide(h.conn, h.m, h.bases)
 	}
 }
 
@@ -114,7 +112,7 @@ func (c *Core) takeHeld(cn *conn) (taken []heldCommit) {
 			return false
 		}
 		taken = append(taken, h)
-		f.bytes -= heldBytes(h.m)
+		f.bytes -= c.heldBytes(h.m)
 		return true
 	})
 	return taken
@@ -147,7 +145,7 @@ func (c *Core) letGo() {
 	held, again := f.held, f.next
 	f.reservation, f.next, f.held, f.bytes = reservation{}, reservation{}, nil, 0
 	for _, h := range held {
-		c.decide(h.conn, h.m, nil)
+		c.decide(h.conn, h.m, h.bases)
 	}
 	if f.next.session == nil {
 		f.next = again

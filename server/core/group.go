@@ -11,7 +11,9 @@ import (
 type step struct {
 	record  record.Record
 	outcome *outcome // of a commit
+	bases   [][]byte // of a commit, if it came with them: one for each write
 	bytes   int64    // of a commit: what it counts against Config.PendingBytes
+	beyond  bool     // of a commit: was let in though that was reached, see full
 	session *session // of a session or its end, or a commit
 	conn    *conn    // of a hello or lease
 	req     uint64
@@ -67,6 +69,7 @@ func (c *Core) Durable() {
 	c.Flush()
 	for _, s := range group {
 		c.pending -= s.bytes
+		c.beyond = c.beyond && !s.beyond
 	}
 	c.apply(group)
 	clear(group)
@@ -80,7 +83,7 @@ func (c *Core) Durable() {
 func (c *Core) apply(group []step) {
 	for _, s := range group {
 		if r, ok := s.record.(*record.Commit); ok {
-			c.applyCommit(r, s.outcome.conn, s.outcome.req)
+			c.applyCommit(r, s.bases, s.outcome.conn, s.outcome.req)
 		}
 	}
 	c.flushItems()
@@ -120,16 +123,20 @@ func (c *Core) apply(group []step) {
 // applyCommit applies one transaction: each block gets its new version, every
 // holder but the writer a deprecation, and the writer, if it is still there,
 // its answer and the new versions.
-func (c *Core) applyCommit(r *record.Commit, writer *conn, req uint64) {
+func (c *Core) applyCommit(r *record.Commit, bases [][]byte, writer *conn, req uint64) {
 	keep := -1
 	if writer != nil && writer.state != connGone {
 		keep = writer.slot
 		c.item(writer, wire.Item{Kind: wire.ItemCommitted, At: r.At, Req: req})
 	}
-	for _, w := range r.Writes {
+	for i, w := range r.Writes {
 		from := c.versions.Current(w.Block)
 		c.supersede(w.Block, r.At)
-		c.emit(Put{Block: w.Block, From: r.At, Data: w.Data, Base: from, Ranges: w.Ranges})
+		put := Put{Block: w.Block, From: r.At, Data: w.Data, Base: from, Ranges: w.Ranges}
+		if bases != nil {
+			put.BaseData = bases[i]
+		}
+		c.emit(put)
 		heldAlready := false
 		for slot := range c.holders.replace(w.Block, keep).slots() {
 			if slot == keep {

@@ -48,6 +48,9 @@ func TestLimitsFitEachOther(t *testing.T) {
 	}})
 	w.open(1)
 	l := w.core.Limits()
+	if small := newWorld(Config{BlockSize: 1000, PendingBytes: 3999}).core.Limits(); small.CommitWrites != 3 || l.CommitWrites != 100 {
+		t.Fatalf("%d and %d writes of a commit", small.CommitWrites, l.CommitWrites)
+	}
 	if l.CommitBytes > l.FrameBytes || l.CommitBytes > record.MaxTransactionBytes || l.Freshness != 5*time.Second {
 		t.Fatalf("%+v", l)
 	}
@@ -291,7 +294,7 @@ func TestReceiveNeverPanics(t *testing.T) {
 // bytes, and commits that wait count what they make.
 func TestRangesCountAsBlocks(t *testing.T) {
 	const block = 256 << 10
-	w := newWorld(Config{BlockSize: block, PendingBytes: 10 * block})
+	w := newWorld(Config{BlockSize: block, PendingBytes: 9*block + 1000})
 	w.open(1)
 	data := make([]byte, block)
 	data[block-1] = 1
@@ -305,8 +308,8 @@ func TestRangesCountAsBlocks(t *testing.T) {
 	for i, r := range reads {
 		w.receive(1, newCommit(uint64(20+i), uint64(11+i), []occ.Read{r}, []occ.Write{{Block: r.Block, Ranges: []occ.Range{{Off: 3, Data: []byte("x")}}}}))
 	}
-	// The tenth is refused.
-	if w.core.pending <= 9*block || w.core.pending > 10*block {
+	// The last is let in, since not all was used up, and another would not be.
+	if w.core.pending <= 10*block || !w.core.full() {
 		t.Fatalf("%d bytes wait", w.core.pending)
 	}
 	w.settle()
@@ -315,7 +318,7 @@ func TestRangesCountAsBlocks(t *testing.T) {
 			t.Errorf("a group makes %d blocks of %d bytes", len(g), block)
 		}
 	}
-	if w.core.pending != 0 || w.core.Stable() != reads[9].From+9 {
+	if w.core.pending != 0 || w.core.Stable() != reads[9].From+10 {
 		t.Fatalf("%d bytes wait at %d", w.core.pending, w.core.Stable())
 	}
 }

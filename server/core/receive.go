@@ -39,13 +39,27 @@ func (c *Core) Receive(id ConnID, m wire.Message) {
 	}
 }
 
-// ReceiveUnreadable is Receive for a commit that writes ranges of a block whose
-// data, as it was read, cannot be had, and why. It does not commit: what it
-// makes could not be read either. If it would have committed, it is refused.
-func (c *Core) ReceiveUnreadable(id ConnID, m wire.Message, err error) {
-	c.unreadable = err
+// Bases are the versions of which a commit writes ranges, as the embedding has
+// read them before the core got the commit.
+type Bases struct {
+	// Data has an entry for each write of the commit: if that is of ranges,
+	// the data of the version that the commit read, which must not change any
+	// more. nil stands for no data, and for data that the embedding will have
+	// at hand when it is asked for it.
+	Data [][]byte
+	// Err says why one of the versions cannot be had. The commit does not
+	// commit: what it makes could not be read either. If it would have
+	// committed, it is refused.
+	Err error
+}
+
+// ReceiveBased is Receive for a commit with its bases. They stay with it until
+// it is applied, and come back in its Puts: whatever becomes of the commit, the
+// core keeps them no longer than it, and Config.PendingBytes counts them.
+func (c *Core) ReceiveBased(id ConnID, m wire.Message, b Bases) {
+	c.bases = b
 	c.Receive(id, m)
-	c.unreadable = nil
+	c.bases = Bases{}
 }
 
 // requestNumber returns the number of a request; ok is false for anything

@@ -109,7 +109,7 @@ func (c *Core) replayCommit(r *record.Commit) string {
 	s.trim(r.Acked)
 	c.commitLogged(s, o, r)
 	c.values.bytes += c.cost(kept.Writes)
-	c.applyCommit(&kept, nil, 0)
+	c.applyCommit(&kept, nil, nil, 0)
 	c.counts.recovered++
 	return ""
 }

@@ -184,10 +184,10 @@ func (s *scripted) run(words []string) {
 		fmt.Fprintf(s.out, "  %v\n", w.core.Idle())
 	default:
 		if words[len(words)-1] == "unreadable" {
-			w.unreadable = errors.New("a block is damaged")
+			w.bases.Err = errors.New("a block is damaged")
 		}
 		w.receive(connID(words[0]), s.message(words))
-		w.unreadable = nil
+		w.bases.Err = nil
 	}
 }
 

@@ -107,16 +107,15 @@ func (c *Core) weight(w occ.Write) uint32 {
 }
 
 // pendingBytes is what a write set counts against Config.PendingBytes, and in a
-// group: its encoding, or what it makes, if that is more. Ranges may make a full
-// block.
+// group: its encoding, and for ranges a block, which is what they may make, and
+// what their base may take that waits with them.
 func (c *Core) pendingBytes(writes []occ.Write) int64 {
 	var n uint64
 	for _, w := range writes {
-		bytes := commitBytes(w)
+		n += commitBytes(w)
 		if w.Ranges != nil {
-			bytes = max(bytes, c.cfg.BlockSize+commitEntryBytes)
+			n += c.cfg.BlockSize
 		}
-		n += bytes
 	}
 	return int64(n)
 }

@@ -19,7 +19,7 @@ type world struct {
 	cfg  Config
 	core *Core
 
-	unreadable error // of the commits that are received, if set
+	bases Bases // of the commits that are received, if set
 
 	values   map[Ref][]byte
 	dropped  map[Ref]bool
@@ -181,11 +181,7 @@ func (w *world) receive(id ConnID, m wire.Message) {
 			s.writes[m.Req] = m.Writes
 		}
 	}
-	if w.unreadable != nil {
-		w.core.ReceiveUnreadable(id, m, w.unreadable)
-	} else {
-		w.core.Receive(id, m)
-	}
+	w.core.ReceiveBased(id, m, w.bases)
 	w.pump()
 }
 
