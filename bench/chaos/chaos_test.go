@@ -2,9 +2,12 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -46,29 +49,40 @@ func random(t testing.TB) (*rand.Rand, uint64) {
 	return rand.New(rand.NewPCG(s, 0)), s
 }
 
-func start(t testing.TB, flags ...string) *proc.Server {
+func start(t testing.TB, flags ...string) (s *proc.Server, dir string) {
 	t.Helper()
-	s, err := proc.NewServer(filepath.Join(t.TempDir(), "store"), append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
+	dir = filepath.Join(t.TempDir(), "store")
+	s, err := proc.NewServer(dir, append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Kill)
-	return s
+	return s, dir
+}
+
+// check looks at the store in dir, which is not served, as "store check" does.
+func check(dir string) error {
+	if out, err := exec.Command(program, "store", "check", dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("store check: %w: %s", err, out)
+	}
+	return nil
 }
 
 // bounds are those of the readers.
 var bounds = []time.Duration{0, 20 * time.Millisecond, time.Second, client.Unbounded}
 
+// TestKills kills the server under clients that count what was acknowledged. In
+// between the store is whole, and at the end it holds what they counted.
 func TestKills(t *testing.T) {
 	noLeaks(t)
 	rng, seed := random(t)
-	s := start(t)
+	s, dir := start(t)
 	ctx := patience(t, time.Minute+time.Duration(*rounds)*20*time.Second)
 	f, err := chaos.NewFleet(ctx, chaos.Options{Addr: s.Addr, Clients: 64, Shared: 4, Bounds: bounds, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := chaos.Kill(ctx, s, f, *rounds, rng); err != nil {
+	if err := chaos.Kill(ctx, s, f, *rounds, rng, func() error { return check(dir) }); err != nil {
 		t.Error(err)
 	}
 	r, err := f.Stop(ctx)
@@ -79,7 +93,7 @@ func TestKills(t *testing.T) {
 	if r.Reconnects == 0 || r.Views == 0 {
 		t.Error("nothing was put to the test")
 	}
-	if err := s.Stop(); err != nil {
+	if err := errors.Join(s.Stop(), check(dir)); err != nil {
 		t.Error(err)
 	}
 }
@@ -87,7 +101,7 @@ func TestKills(t *testing.T) {
 func TestCutConnections(t *testing.T) {
 	noLeaks(t)
 	_, seed := random(t)
-	s := start(t)
+	s, _ := start(t)
 	p, err := chaos.NewProxy(s.Addr, seed)
 	if err != nil {
 		t.Fatal(err)

@@ -163,7 +163,7 @@ const maxResident = 192 << 20
 func TestHostileClients(t *testing.T) {
 	noLeaks(t)
 	rng, seed := random(t)
-	s := start(t)
+	s, _ := start(t)
 	ctx := patience(t, 30*time.Second)
 	db, err := client.Dial(ctx, s.Addr, client.Options{})
 	if err != nil {
@@ -206,7 +206,7 @@ func TestHostileClients(t *testing.T) {
 func BenchmarkCommit(b *testing.B) {
 	for _, attacked := range []bool{false, true} {
 		b.Run(map[bool]string{false: "alone", true: "attacked"}[attacked], func(b *testing.B) {
-			s := start(b)
+			s, _ := start(b)
 			ctx := patience(b, 10*time.Minute)
 			db, err := client.Dial(ctx, s.Addr, client.Options{})
 			if err != nil {

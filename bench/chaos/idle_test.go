@@ -23,7 +23,7 @@ func used(b *testing.B) time.Duration {
 // iteration. The clients' share is that of this whole process.
 func BenchmarkIdle(b *testing.B) {
 	const clients, period = 64, 3 * time.Second
-	s := start(b)
+	s, _ := start(b)
 	ctx := patience(b, time.Hour)
 	for range clients {
 		db, err := client.Dial(ctx, s.Addr, client.Options{})

@@ -14,8 +14,8 @@ import (
 )
 
 // appendAndSync is the bare program without clients: it appends and syncs n
-// times the same bytes.
-func appendAndSync(b *testing.B, path string, n, size int) time.Duration {
+// times the same bytes, and waits for more after each sync.
+func appendAndSync(b *testing.B, path string, n int, more time.Duration, size int) time.Duration {
 	f, err := os.Create(path)
 	if err != nil {
 		b.Fatal(err)
@@ -34,6 +34,7 @@ func appendAndSync(b *testing.B, path string, n, size int) time.Duration {
 		if err := f.Sync(); err != nil {
 			b.Fatal(err)
 		}
+		time.Sleep(more)
 	}
 	return time.Since(begun)
 }

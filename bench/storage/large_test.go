@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -83,9 +84,10 @@ func TestLargeStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Kill()
+	log := size(t, filepath.Join(dir, "log"))
 	ended = time.Now()
 	fatal(s.Start())
-	t.Logf("kill -9 after %d commits: listening again after %v", acked.Load(), time.Since(ended).Round(time.Millisecond))
+	t.Logf("kill -9 after %d commits with %d MiB of log: listening again after %v", acked.Load(), log>>20, time.Since(ended).Round(time.Millisecond))
 	fatal(<-overwritten)
 
 	fresh := dial(t, s)
