@@ -44,7 +44,8 @@ func (c *check) checkpoint(ctx context.Context, in *storedir.Inspection) error {
 				return err
 			}
 		}
-		c.replaying = c.base != nil
+		c.baseless = c.base == nil
+		c.replaying = !c.baseless
 	}
 	c.leftover(d)
 	c.Replayed = c.covered()
@@ -190,12 +191,12 @@ func (c *check) leftover(d *blockdir.Dir) {
 }
 
 // fits compares where the log begins and ends with the checkpoint. Damage of
-// the log itself says enough.
+// the log or the checkpoint itself says enough.
 func (c *check) fits(log string) error {
 	f := Finding{Kind: Fit, File: filepath.Clean(log)}
 	covered := c.covered()
 	switch {
-	case c.broken || c.base == nil && !c.replaying: // no checkpoint that can be compared
+	case c.broken || c.baseless: // no checkpoint that can be compared
 		return nil
 	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
 		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"
