@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tidemark/tidemark/occ"
@@ -24,9 +25,11 @@ type CheckOptions struct {
 }
 
 // Check looks at the store in the directory dir. It returns an error of
-// o.Report, or the cause when ctx ends. Errors of its own say that it could not look: they are of package
-// storedir (locked, newer, no store) or of the operating system. Damage is no
-// error, but a verdict.
+// o.Report, or the cause when ctx ends. Errors of its own say that it could not
+// look: they are of package storedir (locked, newer, no store), for what else a
+// newer program wrote a *blockdir.VersionError, a *wal.VersionError or
+// record.ErrVersion (wrapped), or of the operating system. Damage is no error,
+// but a verdict.
 func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 	in, err := storedir.Inspect(dir)
 	if err != nil {
@@ -153,6 +156,9 @@ func (c *check) entry(e wal.Entry) error {
 	}
 	f := Finding{File: e.Segment, Offset: e.Offset, Bytes: e.Bytes, Index: e.Index}
 	group, err := record.Decode(e.Payload)
+	if errors.Is(err, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", e.Place(), err)
+	}
 	if err != nil {
 		c.replaying = false
 		f.Kind, f.Reason = Record, err.Error()

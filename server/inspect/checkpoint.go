@@ -138,6 +138,9 @@ func (c *check) restore(ctx context.Context, d *blockdir.Dir, h layout.Header, s
 	if errors.As(err, &stopped) {
 		return stopped.cause
 	}
+	if errors.Is(err, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", d.IndexPath(h.Checkpoint), err)
+	}
 	if err != nil {
 		return c.find(Finding{Kind: Index, File: d.IndexPath(h.Checkpoint), Reason: err.Error()})
 	}

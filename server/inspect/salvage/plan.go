@@ -155,7 +155,7 @@ func (s *scanner) entry(e wal.Entry) error {
 	}
 	group, err := record.Decode(e.Payload)
 	if errors.Is(err, record.ErrVersion) {
-		return fmt.Errorf("log entry %d: %w", e.Index, err)
+		return fmt.Errorf("%s: %w", e.Place(), err)
 	}
 	if err != nil {
 		return s.damage(wal.Damage{Segment: e.Segment, Offset: e.Offset, Index: e.Index, Reason: err.Error()})

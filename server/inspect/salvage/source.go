@@ -3,6 +3,7 @@ package salvage
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -117,7 +118,7 @@ func (s *salvage) try(kind string, h layout.Header) (ok bool, err error) {
 	if damage == nil && h.Checkpoint > 0 {
 		reason := ""
 		if decoded, err = record.DecodeState(state); errors.Is(err, record.ErrVersion) {
-			return false, err
+			return false, fmt.Errorf("%s: %w", s.dir.IndexPath(h.Checkpoint), err)
 		} else if err != nil {
 			reason = err.Error()
 		} else if newest > decoded.Stable || decoded.Stable == occ.Open || kind == fromHeader && decoded.Stable != h.Stable {
