@@ -68,6 +68,9 @@ func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 	if in.Damage == nil {
 		c.Store = in.Store.String()
 	}
+	if !c.starts() { // nobody removes what may be the last that is whole
+		c.BlockLeftover, c.Leftover = nil, nil
+	}
 	switch {
 	case c.Places > 0:
 		c.Verdict = Damaged
@@ -119,6 +122,7 @@ type check struct {
 	replaying bool           // every entry so far was applied, or is in the checkpoint
 	base      *layout.Header // of the checkpoint, if it is whole
 	baseless  bool           // there is one, and it is not
+	above     string         // an index file that may be of a newer one
 	broken    bool           // the log has shown damage
 }
 

@@ -75,6 +75,9 @@ func (c *check) header(d *blockdir.Dir) error {
 		return nil
 	}
 	c.base = &newest.Header
+	if len(d.Indexes) > 0 && d.Indexes[0] > newest.Header.Checkpoint {
+		c.above = fmt.Sprintf("; no header names %s, which may be of a newer one", d.IndexPath(d.Indexes[0]))
+	}
 	return nil
 }
 
@@ -106,6 +109,7 @@ func (c *check) index(ctx context.Context, d *blockdir.Dir) error {
 				damage.Reason += fmt.Sprintf("; perhaps there was a newer checkpoint (%v)", other.Damage)
 			}
 		}
+		damage.Reason += c.above
 		return c.find(located(Index, damage))
 	}
 	c.advance(int64(h.IndexBytes))
@@ -180,7 +184,7 @@ func (c *check) data(d *blockdir.Dir, v layout.Version, sum *Checkpoint) error {
 	return c.find(located(Slot, damage))
 }
 
-// leftover lists what the next start removes.
+// leftover lists what the next start removes, if there is one.
 func (c *check) leftover(d *blockdir.Dir) {
 	if d.Unfinished {
 		c.BlockLeftover = append(c.BlockLeftover, d.HeaderPath()+".new")
@@ -209,7 +213,7 @@ func (c *check) fits(log string) error {
 		f.Index, f.Lost = covered+1, c.First-covered-1
 		f.Reason = fmt.Sprintf("the log begins with entry %d, and no checkpoint holds those before it", c.First)
 		if c.base != nil {
-			f.Reason = fmt.Sprintf("the log begins with entry %d, but the checkpoint ends with entry %d", c.First, covered)
+			f.Reason = fmt.Sprintf("the log begins with entry %d, but the checkpoint ends with entry %d%s", c.First, covered, c.above)
 		}
 	case c.Last < covered:
 		f.Index, f.Lost = c.Last+1, covered-c.Last

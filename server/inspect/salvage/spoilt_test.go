@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,53 @@ func TestRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLeftovers: what the next start removes is told only if there is one. The
+// only index that is whole is no leftover of a checkpoint whose header is
+// damaged, nor is what an older header does not name behind a trimmed log.
+func TestLeftovers(t *testing.T) {
+	w := newWorld(t, 12, true)
+	w.run(9)
+	w.checkpoint(1e6)
+	w.run(9)
+	old := w.clone(t)
+	w.checkpoint(1e6)
+	w.run(9)
+	w.close()
+	for name, spoil := range map[string]func(dir string){
+		"newest header": func(dir string) { edit(t, filepath.Join(dir, "blocks/header"), flip(40)) },
+		"older header and index": func(dir string) {
+			for _, file := range []string{"blocks/header", "blocks/index-0000000000000001"} {
+				b, err := os.ReadFile(filepath.Join(old, file))
+				must(t, err)
+				must(t, os.WriteFile(filepath.Join(dir, file), b, 0o600))
+			}
+		},
+		"block file": func(dir string) {
+			must(t, os.WriteFile(filepath.Join(dir, "log/00000000000000000001.START.TEMP"), nil, 0o600))
+			must(t, os.WriteFile(filepath.Join(dir, "blocks/header.new"), nil, 0o600))
+			must(t, os.Truncate(filepath.Join(dir, "blocks/blocks"), 9))
+		},
+	} {
+		dir := w.clone(t)
+		spoil(dir)
+		s, found := verdict(t, dir)
+		named := slices.ContainsFunc(found, func(f inspect.Finding) bool {
+			return strings.Contains(f.Reason, "index-0000000000000002, which may be of a newer one")
+		})
+		if named != (name != "block file") {
+			t.Errorf("%s: %v", name, found)
+		}
+		if s.Verdict != inspect.Damaged || starts(found) || len(s.BlockLeftover)+len(s.Leftover) > 0 {
+			t.Errorf("%s: %s, found %v, leftovers %v, %v", name, s.Verdict, found, s.BlockLeftover, s.Leftover)
+		}
+		var text strings.Builder
+		s.WriteTo(&text)
+		if strings.Contains(text.String(), "the next start removes") {
+			t.Errorf("%s:\n%s", name, &text)
+		}
 	}
 }
 
