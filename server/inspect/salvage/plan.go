@@ -133,7 +133,8 @@ func (s *scanner) missing(index uint64) error {
 		if p.Torn {
 			l.Reason += " (nobody was told of it, if a crash has left it)"
 		}
-	} else if index == 0 && s.base.kind == fromHeader && s.last < s.base.header.LogIndex {
+	} else if index == 0 && s.last < s.base.header.LogIndex {
+		l.First = s.base.header.LogIndex + 1
 		l.File = s.in.LogDir()
 		l.Reason = fmt.Sprintf("the log ends with entry %d, before the checkpoint", s.last)
 	} else if index == 0 || s.next == 0 {

@@ -62,7 +62,8 @@ func TestRefused(t *testing.T) {
 
 // TestLeftovers: what the next start removes is told only if there is one. The
 // only index that is whole is no leftover of a checkpoint whose header is
-// damaged, nor is what an older header does not name behind a trimmed log.
+// damaged, nor is what an older header does not name behind a trimmed log:
+// either is the base of a salvage.
 func TestLeftovers(t *testing.T) {
 	w := newWorld(t, 12, true)
 	w.run(9)
@@ -96,6 +97,10 @@ func TestLeftovers(t *testing.T) {
 		if named != (name != "block file") {
 			t.Errorf("%s: %v", name, found)
 		}
+		r := salvaged(t, w, dir, Options{})
+		if r == nil || name != "block file" && (r.Base != fromIndex || r.Checkpoint != 2 || !r.Consistent || r.Stable != w.stable || r.lost(Block) > 0) {
+			t.Fatalf("%s: %+v", name, r)
+		}
 		if s.Verdict != inspect.Damaged || starts(found) || len(s.BlockLeftover)+len(s.Leftover) > 0 {
 			t.Errorf("%s: %s, found %v, leftovers %v, %v", name, s.Verdict, found, s.BlockLeftover, s.Leftover)
 		}
@@ -104,6 +109,18 @@ func TestLeftovers(t *testing.T) {
 		if strings.Contains(text.String(), "the next start removes") {
 			t.Errorf("%s:\n%s", name, &text)
 		}
+	}
+}
+
+// TestLossOfHeaderAndLog: the header before tells of entries of the log, so that
+// these are missed, although the index file says nothing of the log.
+func TestLossOfHeaderAndLog(t *testing.T) {
+	w := worlds(t, 13)["four checkpoints"]
+	dir := w.clone(t)
+	edit(t, filepath.Join(dir, "blocks/header"), flip(40))
+	must(t, os.RemoveAll(filepath.Join(dir, "log")))
+	if r := salvaged(t, w, dir, Options{}); r == nil || r.Base != fromIndex || r.lost(Entries) != 1 {
+		t.Errorf("%+v", r)
 	}
 }
 
