@@ -64,9 +64,9 @@ func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 			return nil, err
 		}
 	}
-	c.Store, c.Segments, c.Bytes, c.Leftover = extent.Store.String(), extent.Segments, extent.Bytes, extent.Leftovers
-	if in.Damage == nil {
-		c.Store = in.Store.String()
+	c.Segments, c.Bytes, c.Leftover = extent.Segments, extent.Bytes, extent.Leftovers
+	if store := cmp.Or(in.Store, c.store, extent.Store); store != (occ.StoreID{}) {
+		c.Store = store.String()
 	}
 	if !c.starts() { // nobody removes what may be the last that is whole
 		c.BlockLeftover, c.Leftover = nil, nil
@@ -122,6 +122,7 @@ type check struct {
 	replaying bool           // every entry so far was applied, or is in the checkpoint
 	base      *layout.Header // of the checkpoint, if it is whole
 	baseless  bool           // there is one, and it is not
+	store     occ.StoreID    // whose the block store is
 	above     string         // an index file that may be of a newer one
 	broken    bool           // the log has shown damage
 }

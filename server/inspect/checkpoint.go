@@ -35,6 +35,7 @@ func (c *check) checkpoint(ctx context.Context, in *storedir.Inspection) error {
 		return err
 	}
 	defer d.Close()
+	c.store = d.Owner.Store
 	if !d.Empty() {
 		if err := c.header(d); err != nil {
 			return err

@@ -105,6 +105,47 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// TestWhoseStoreItIs: without a store file, the block store or the log says whose
+// it is, if there is anything in them.
+func TestWhoseStoreItIs(t *testing.T) {
+	for name, c := range map[string]struct {
+		keep []string // of the directory
+		says string   // behind the id
+	}{
+		"log":    {[]string{"log"}, ", says what is in it"},
+		"blocks": {[]string{"blocks"}, ", says what is in it"},
+		"all":    {[]string{"log", "blocks", "tidemark.store"}, ""},
+		"none":   {nil, "unknown: nothing says whose it is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, part := makeStore(t, 1, group(opening()...)), t.TempDir()
+			withCheckpoint(t, path, checkpointState())
+			in, err := storedir.Inspect(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			want, line := in.Store.String(), in.Store.String()+c.says
+			if c.keep == nil { // as half of a restore has it
+				want, line = "", c.says
+				err = os.Mkdir(filepath.Join(part, "log"), 0o700)
+			}
+			for _, keep := range c.keep {
+				err = errors.Join(err, os.Rename(filepath.Join(path, keep), filepath.Join(part, keep)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := mustCheck(t, part)
+			var text strings.Builder
+			s.WriteTo(&text)
+			if first, _, _ := strings.Cut(text.String(), "\n"); s.Store != want || strings.Fields(first)[0] != "store" || !strings.HasSuffix(first, " "+line) {
+				t.Errorf("%q, %q, not %q", s.Store, first, line)
+			}
+		})
+	}
+}
+
 // TestRecordsThatCannotBe: whole entries whose content no server takes.
 func TestRecordsThatCannotBe(t *testing.T) {
 	for name, c := range map[string]struct {

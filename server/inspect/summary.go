@@ -31,8 +31,8 @@ type Summary struct {
 	Places    int     `json:"damaged_places"` // without a torn end
 	TornBytes int64   `json:"torn_bytes"`
 
-	// What the store file says; the store is that of the log, if it says
-	// nothing.
+	// What the store file says; if it says nothing, the store is that of the
+	// block store or of the log, and empty if they do not say either.
 	Store     string `json:"store"`
 	BlockSize int    `json:"block_size"`
 	Epoch     uint64 `json:"epoch"`
@@ -146,8 +146,10 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 		row("store", "%s", s.Store)
 		row("block size", "%d bytes", s.BlockSize)
 		row("epoch", "%d", s.Epoch)
+	} else if s.Store != "" {
+		row("store", "%s, says what is in it", s.Store)
 	} else {
-		row("store", "%s, says the log", s.Store)
+		row("store", "unknown: nothing says whose it is")
 	}
 	if c := s.Checkpoint; c != nil {
 		row("checkpoint", "%d, up to entry %d, timestamp %d", c.Number, c.LogIndex, c.Stable)
