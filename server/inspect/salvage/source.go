@@ -85,8 +85,12 @@ func (s *salvage) findBase() error {
 		*all = append(*all, Loss{Kind: Checkpoint, File: damage.File, Offset: damage.Offset, Reason: damage.Reason})
 	}
 	if s.base.kind != fromHeader {
-		if err := s.loseHeader(len(named) > 0); err != nil {
-			return err
+		// If what the other header names is still there, a crash has left this one.
+		before := slices.ContainsFunc(s.dir.Indexes, func(n uint64) bool { _, ok := named[n]; return ok })
+		if !before {
+			if err := s.loseHeader(len(named) > 0); err != nil {
+				return err
+			}
 		}
 		lost = append(lost, unnamed...)
 	}
