@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -63,9 +66,44 @@ func group(records ...record.Record) []byte {
 	return record.Append(nil, record.Group{Records: records})
 }
 
-// mustCheck checks a store and returns what was found.
+// tree is every file below a directory.
+func tree(t testing.TB, root string) map[string]string {
+	t.Helper()
+	files := make(map[string]string)
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		var b []byte
+		if !e.IsDir() {
+			b, err = os.ReadFile(path)
+		}
+		files[path] = info.Mode().String() + info.ModTime().String() + string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// mustCheck checks and dumps a store, which changes nothing, and returns what
+// was found.
 func mustCheck(t testing.TB, path string) (*Summary, []Finding) {
 	t.Helper()
+	before := tree(t, path)
+	defer func() {
+		if !maps.Equal(before, tree(t, path)) {
+			t.Error("the directory was changed")
+		}
+	}()
+	if err := Dump(t.Context(), path, io.Discard, DumpOptions{Blocks: true}); err != nil {
+		t.Fatal(err)
+	}
 	var found []Finding
 	told := int64(0)
 	s, err := Check(t.Context(), path, CheckOptions{Progress: func(done, of int64) {
@@ -272,10 +310,6 @@ func FuzzInspect(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		s, found := mustCheck(t, path)
-		var out bytes.Buffer
-		if err := Dump(t.Context(), path, &out, DumpOptions{Blocks: true}); err != nil {
-			t.Fatal(err)
-		}
 		runtime.ReadMemStats(&after)
 		// Each damaged place costs two buffers of the reader; nothing else
 		// exceeds what is there.

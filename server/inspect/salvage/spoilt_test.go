@@ -2,6 +2,7 @@ package salvage
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,9 +39,11 @@ var spoilings = map[string]func(path string) error{
 
 // TestRefused: what a server refuses a check does not call clean, or it cannot
 // look, whichever file or directory of whichever store is spoilt, and how. What
-// a server takes is not called damaged.
+// a server takes is not called damaged. Nothing changes there.
 func TestRefused(t *testing.T) {
-	for name, w := range worlds(t, 9) {
+	all := worlds(t, 9)
+	for _, name := range []string{"without blocks", "four checkpoints", "header written"} {
+		w := all[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for file := range tree(t, w.path) {
@@ -51,12 +54,26 @@ func TestRefused(t *testing.T) {
 					dir := w.clone(t)
 					must(t, spoil(filepath.Join(dir, file)))
 					_, found, err := looked(t, dir)
+					untouched(t, dir)
 					if refused := start(t, dir); err == nil && (refused == nil) != starts(found) {
 						t.Errorf("%s: %s: a server says %v, a check %v", file, how, refused, found)
 					}
 				}
 			}
 		})
+	}
+}
+
+// untouched salvages a directory, in which nothing changes, whatever comes of it.
+func untouched(t *testing.T, dir string) {
+	t.Helper()
+	before, to := tree(t, dir), dir+"-new"
+	_, err := Run(t.Context(), dir, to, Options{Beyond: true, BlockSize: blockSize})
+	if _, there := os.Stat(to); (there == nil) != (err == nil) {
+		t.Errorf("after %v, the new directory: %v", err, there)
+	}
+	if !maps.Equal(before, tree(t, dir)) {
+		t.Error("the old directory was changed")
 	}
 }
 

@@ -262,13 +262,13 @@ func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	must(t, fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			files[name] = "directory"
-			return err
-		}
+		must(t, err)
 		info, err := e.Info()
 		must(t, err)
-		b, err := os.ReadFile(filepath.Join(root, name))
+		var b []byte
+		if !e.IsDir() {
+			b, err = os.ReadFile(filepath.Join(root, name))
+		}
 		files[name] = info.Mode().String() + info.ModTime().String() + string(b)
 		return err
 	}))
