@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tidemark/tidemark/occ"
@@ -24,9 +25,11 @@ type CheckOptions struct {
 }
 
 // Check looks at the store in the directory dir. It returns an error of
-// o.Report, or the cause when ctx ends. Errors of its own say that it could not look: they are of package
-// storedir (locked, newer, no store) or of the operating system. Damage is no
-// error, but a verdict.
+// o.Report, or the cause when ctx ends. Errors of its own say that it could not
+// look: they are of package storedir (locked, newer, no store), for what else a
+// newer program wrote a *blockdir.VersionError, a *wal.VersionError or
+// record.ErrVersion (wrapped), or of the operating system. Damage is no error,
+// but a verdict.
 func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 	in, err := storedir.Inspect(dir)
 	if err != nil {
@@ -61,9 +64,12 @@ func Check(ctx context.Context, dir string, o CheckOptions) (*Summary, error) {
 			return nil, err
 		}
 	}
-	c.Store, c.Segments, c.Bytes, c.Leftover = extent.Store.String(), extent.Segments, extent.Bytes, extent.Leftovers
-	if in.Damage == nil {
-		c.Store = in.Store.String()
+	c.Segments, c.Bytes, c.Leftover = extent.Segments, extent.Bytes, extent.Leftovers
+	if store := cmp.Or(in.Store, c.store, extent.Store); store != (occ.StoreID{}) {
+		c.Store = store.String()
+	}
+	if !c.starts() { // nobody removes what may be the last that is whole
+		c.BlockLeftover, c.Leftover = nil, nil
 	}
 	switch {
 	case c.Places > 0:
@@ -115,6 +121,9 @@ type check struct {
 	core      *core.Core
 	replaying bool           // every entry so far was applied, or is in the checkpoint
 	base      *layout.Header // of the checkpoint, if it is whole
+	baseless  bool           // there is one, and it is not
+	store     occ.StoreID    // whose the block store is
+	above     string         // an index file that may be of a newer one
 	broken    bool           // the log has shown damage
 }
 
@@ -152,6 +161,9 @@ func (c *check) entry(e wal.Entry) error {
 	}
 	f := Finding{File: e.Segment, Offset: e.Offset, Bytes: e.Bytes, Index: e.Index}
 	group, err := record.Decode(e.Payload)
+	if errors.Is(err, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", e.Place(), err)
+	}
 	if err != nil {
 		c.replaying = false
 		f.Kind, f.Reason = Record, err.Error()

@@ -35,6 +35,7 @@ func (c *check) checkpoint(ctx context.Context, in *storedir.Inspection) error {
 		return err
 	}
 	defer d.Close()
+	c.store = d.Owner.Store
 	if !d.Empty() {
 		if err := c.header(d); err != nil {
 			return err
@@ -44,7 +45,8 @@ func (c *check) checkpoint(ctx context.Context, in *storedir.Inspection) error {
 				return err
 			}
 		}
-		c.replaying = c.base != nil
+		c.baseless = c.base == nil
+		c.replaying = !c.baseless
 	}
 	c.leftover(d)
 	c.Replayed = c.covered()
@@ -74,6 +76,9 @@ func (c *check) header(d *blockdir.Dir) error {
 		return nil
 	}
 	c.base = &newest.Header
+	if len(d.Indexes) > 0 && d.Indexes[0] > newest.Header.Checkpoint {
+		c.above = fmt.Sprintf("; no header names %s, which may be of a newer one", d.IndexPath(d.Indexes[0]))
+	}
 	return nil
 }
 
@@ -105,6 +110,7 @@ func (c *check) index(ctx context.Context, d *blockdir.Dir) error {
 				damage.Reason += fmt.Sprintf("; perhaps there was a newer checkpoint (%v)", other.Damage)
 			}
 		}
+		damage.Reason += c.above
 		return c.find(located(Index, damage))
 	}
 	c.advance(int64(h.IndexBytes))
@@ -136,6 +142,9 @@ func (c *check) restore(ctx context.Context, d *blockdir.Dir, h layout.Header, s
 	var stopped *stop
 	if errors.As(err, &stopped) {
 		return stopped.cause
+	}
+	if errors.Is(err, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", d.IndexPath(h.Checkpoint), err)
 	}
 	if err != nil {
 		return c.find(Finding{Kind: Index, File: d.IndexPath(h.Checkpoint), Reason: err.Error()})
@@ -176,7 +185,7 @@ func (c *check) data(d *blockdir.Dir, v layout.Version, sum *Checkpoint) error {
 	return c.find(located(Slot, damage))
 }
 
-// leftover lists what the next start removes.
+// leftover lists what the next start removes, if there is one.
 func (c *check) leftover(d *blockdir.Dir) {
 	if d.Unfinished {
 		c.BlockLeftover = append(c.BlockLeftover, d.HeaderPath()+".new")
@@ -190,12 +199,12 @@ func (c *check) leftover(d *blockdir.Dir) {
 }
 
 // fits compares where the log begins and ends with the checkpoint. Damage of
-// the log itself says enough.
+// the log or the checkpoint itself says enough.
 func (c *check) fits(log string) error {
 	f := Finding{Kind: Fit, File: filepath.Clean(log)}
 	covered := c.covered()
 	switch {
-	case c.broken || c.base == nil && !c.replaying: // no checkpoint that can be compared
+	case c.broken || c.baseless: // no checkpoint that can be compared
 		return nil
 	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
 		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"
@@ -205,7 +214,7 @@ func (c *check) fits(log string) error {
 		f.Index, f.Lost = covered+1, c.First-covered-1
 		f.Reason = fmt.Sprintf("the log begins with entry %d, and no checkpoint holds those before it", c.First)
 		if c.base != nil {
-			f.Reason = fmt.Sprintf("the log begins with entry %d, but the checkpoint ends with entry %d", c.First, covered)
+			f.Reason = fmt.Sprintf("the log begins with entry %d, but the checkpoint ends with entry %d%s", c.First, covered, c.above)
 		}
 	case c.Last < covered:
 		f.Index, f.Lost = c.Last+1, covered-c.Last

@@ -3,6 +3,7 @@ package inspect
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -80,6 +81,9 @@ func (d *dump) entry(e wal.Entry) error {
 		return nil
 	}
 	group, undecodable := record.Decode(e.Payload)
+	if errors.Is(undecodable, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", e.Place(), undecodable)
+	}
 	if err := d.line("entry    index=%d epoch=%d offset=%d bytes=%d crc=%08x prev=%08x records=%d",
 		e.Index, e.Epoch, e.Offset, e.Bytes, e.CRC, e.Prev, len(group.Records)); err != nil {
 		return err

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (d *dump) indexFile(ctx context.Context, b *blockdir.Dir, n uint64) error {
 		err = d.hurt(damage)
 	}
 	if err == nil && len(state) > 0 {
-		err = d.state(file, state)
+		err = d.state(b.IndexPath(n), state)
 	}
 	if err != nil || !d.Blocks {
 		return err
@@ -120,8 +121,12 @@ func (d *dump) version(b *blockdir.Dir, file string, v layout.Version) error {
 }
 
 // state prints what an index file keeps besides versions.
-func (d *dump) state(file string, state []byte) error {
+func (d *dump) state(path string, state []byte) error {
+	file := filepath.Base(path)
 	s, err := record.DecodeState(state)
+	if errors.Is(err, record.ErrVersion) {
+		return fmt.Errorf("%s: %w", path, err)
+	}
 	if err != nil {
 		return d.line("damage   file=%s: %v", file, err)
 	}

@@ -31,8 +31,8 @@ type Summary struct {
 	Places    int     `json:"damaged_places"` // without a torn end
 	TornBytes int64   `json:"torn_bytes"`
 
-	// What the store file says; the store is that of the log, if it says
-	// nothing.
+	// What the store file says; if it says nothing, the store is that of the
+	// block store or of the log, and empty if they do not say either.
 	Store     string `json:"store"`
 	BlockSize int    `json:"block_size"`
 	Epoch     uint64 `json:"epoch"`
@@ -41,7 +41,8 @@ type Summary struct {
 	// that is whole, index and state.
 	Checkpoint *Checkpoint `json:"checkpoint,omitempty"`
 	// BlockLeftover are files of a checkpoint that was not finished, or is not
-	// the newest any more, which the next start removes.
+	// the newest any more, which the next start removes; none if there is no
+	// start, since they may be the last that are whole.
 	BlockLeftover []string `json:"block_leftovers,omitempty"`
 
 	Segments int      `json:"segments"`
@@ -50,7 +51,7 @@ type Summary struct {
 	First    uint64   `json:"first_entry"` // its log index, 0 without entries
 	Last     uint64   `json:"last_entry"`
 	LogEpoch uint64   `json:"log_epoch"` // the highest in an entry
-	Leftover []string `json:"leftovers"` // files of an interrupted trim, which the next start removes
+	Leftover []string `json:"leftovers"` // files of an interrupted trim, likewise
 
 	// Behind counts the whole entries behind the first damage that is not a
 	// torn end, from BehindFirst to BehindLast.
@@ -93,6 +94,11 @@ type Checkpoint struct {
 	BlockBytes int64  `json:"block_file_bytes"`
 	IndexBytes uint64 `json:"index_bytes"`
 	Damaged    uint64 `json:"damaged_versions"`
+}
+
+// starts says that a server does.
+func (s *Summary) starts() bool {
+	return s.Places == 0 || s.Checkpoint != nil && s.Checkpoint.Damaged == uint64(s.Places)
 }
 
 // count adds the records of a group.
@@ -140,8 +146,10 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 		row("store", "%s", s.Store)
 		row("block size", "%d bytes", s.BlockSize)
 		row("epoch", "%d", s.Epoch)
+	} else if s.Store != "" {
+		row("store", "%s, says what is in it", s.Store)
 	} else {
-		row("store", "%s, says the log", s.Store)
+		row("store", "unknown: nothing says whose it is")
 	}
 	if c := s.Checkpoint; c != nil {
 		row("checkpoint", "%d, up to entry %d, timestamp %d", c.Number, c.LogIndex, c.Stable)
@@ -177,7 +185,7 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 	case Torn:
 		row("verdict", "torn tail: a server starts, and cuts off %s", plural(uint64(s.TornBytes), "byte", "bytes"))
 	case Damaged:
-		if c := s.Checkpoint; c != nil && c.Damaged == uint64(s.Places) {
+		if c := s.Checkpoint; s.starts() {
 			row("verdict", "damaged at %s: a server starts, and cannot read %s", plural(c.Damaged, "place", "places"), plural(c.Damaged, "version", "versions"))
 			break
 		}

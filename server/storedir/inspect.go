@@ -88,6 +88,13 @@ func (i *Inspection) share() (err error) {
 	if i.lock, err = os.Open(path); err != nil {
 		return err
 	}
+	info, err := i.lock.Stat()
+	if err != nil {
+		return err
+	}
+	if info.IsDir() { // which can be locked, but not by a server
+		return &os.PathError{Op: "lock", Path: path, Err: unix.EISDIR}
+	}
 	for {
 		err = unix.Flock(int(i.lock.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 		if !errors.Is(err, unix.EINTR) {

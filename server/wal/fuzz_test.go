@@ -35,7 +35,7 @@ func naive(b []byte) (last uint64, end int, behind, misplaced bool) {
 	}
 	for at := end; at+headerLen <= len(b); at++ {
 		h, ok := parseHeader(b[at:])
-		if !ok || h.version != 1 || h.store != testStore || h.epoch < epoch || h.index <= last ||
+		if !ok || h.store != testStore || h.epoch < epoch || h.index <= last ||
 			h.index-last-1 > uint64((at-end)/headerLen) || int(h.length) > len(b)-at-headerLen {
 			continue
 		}

@@ -139,7 +139,7 @@ func (s *survey) take(p *part, h header, start, at int64) error {
 		if err := s.misfit(err, bytes); err != nil {
 			return err
 		}
-		if h.version != formatVersion || h.store != s.chain.store {
+		if h.store != s.chain.store {
 			s.chain.index, s.chain.prevKnown = s.chain.index+1, false
 			return nil // who knows what is in it
 		}

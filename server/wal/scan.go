@@ -109,9 +109,9 @@ func (s *scanner) run(from int64, c chain) (sighting, error) {
 }
 
 // plausible reports whether an entry with this header can belong to the log
-// from the damage on.
+// from the damage on, in whatever version it is written.
 func (s *scanner) plausible(h header, at int64) bool {
-	return h.version == formatVersion && h.store == s.chain.store && h.epoch >= s.chain.epoch &&
+	return h.store == s.chain.store && h.epoch >= s.chain.epoch &&
 		h.index >= s.chain.index && h.index-s.chain.index <= uint64((at-s.from)/headerLen) &&
 		h.length <= MaxPayload && int64(h.length) <= s.size-at-headerLen
 }

@@ -28,6 +28,11 @@ type Entry struct {
 	Payload []byte
 }
 
+// Place names where the entry is.
+func (e Entry) Place() string {
+	return fmt.Sprintf("%s, offset %d, entry %d", e.Segment, e.Offset, e.Index)
+}
+
 // Damage is a place of a log that does not hold what should stand there.
 type Damage struct {
 	// Segment is the path of the file, Offset where the damage begins, Bytes
@@ -73,7 +78,8 @@ type Extent struct {
 // segment.
 //
 // It holds one entry in memory, and believes no length before it has seen the
-// checksum. Errors are those of v and of the operating system.
+// checksum. Errors are those of v, of the operating system, and a *VersionError
+// for the first thing that a newer program wrote: it is whole, and no damage.
 func Survey(dir string, store occ.StoreID, v Visitor) (Extent, error) {
 	s := survey{visit: v}
 	s.chain.store = store
@@ -181,15 +187,11 @@ func firstStore(segments []segment) (store occ.StoreID, err error) {
 // error that is not about damage comes back.
 func (s *survey) misfit(err error, bytes int64) error {
 	var corrupt *CorruptError
-	var version *VersionError
 	var store *StoreError
 	d := Damage{Index: s.chain.index, Bytes: bytes}
 	switch {
 	case errors.As(err, &corrupt):
 		d.Segment, d.Offset, d.Index, d.Reason = corrupt.Segment, corrupt.Offset, corrupt.Index, corrupt.Reason
-	case errors.As(err, &version):
-		d.Segment, d.Offset = version.Segment, version.Offset
-		d.Reason = fmt.Sprintf("format version %d, this program knows %d", version.Version, formatVersion)
 	case errors.As(err, &store):
 		d.Segment, d.Offset = store.Segment, store.Offset
 		d.Reason = fmt.Sprintf("belongs to store %v, not to %v", store.Have, store.Want)

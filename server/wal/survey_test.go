@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func (s surveyed) agrees(t *testing.T, dir string) {
 		if d := sound[0]; d.Segment != corrupt.Segment || d.Offset != corrupt.Offset || d.Index != corrupt.Index {
 			t.Errorf("survey: %+v, verification: %v", d, corrupt)
 		}
-	case err != nil && corrupt == nil && len(sound) > 0: // another store, or version
+	case err != nil && corrupt == nil && len(sound) > 0: // another store
 	default:
 		t.Errorf("survey: %+v, verification: %+v, %v", s.damages, report, err)
 	}
@@ -200,10 +201,9 @@ func TestSurveyOfWholeEntriesThatDoNotBelong(t *testing.T) {
 	}
 	for _, s := range img.spans()[1:] {
 		for name, change := range map[string]func([]byte){
-			"version": func(e []byte) { e[offVersion] = 2 },
-			"index":   func(e []byte) { e[offIndex] += 100 },
-			"prev":    func(e []byte) { e[offPrev]++ },
-			"epoch":   func(e []byte) { e[offEpoch] = 0 },
+			"index": func(e []byte) { e[offIndex] += 100 },
+			"prev":  func(e []byte) { e[offPrev]++ },
+			"epoch": func(e []byte) { e[offEpoch] = 0 },
 		} {
 			b := bytes.Clone(img[s.segment])
 			entry := b[s.at+s.prefix : s.end]
@@ -222,6 +222,43 @@ func TestSurveyOfWholeEntriesThatDoNotBelong(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSurveyRefusesNewerVersions: they are no damage, not even behind damage.
+// Nor does what stands before them become a torn end.
+func TestSurveyRefusesNewerVersions(t *testing.T) {
+	img := pristine(t, entries)
+	dir := t.TempDir()
+	refused := func(path string, at int) {
+		t.Helper()
+		var version *VersionError
+		_, err := Survey(dir, testStore, Visitor{})
+		if !errors.As(err, &version) || version.Version != 2 || version.Segment != filepath.Join(dir, path) || version.Offset != int64(at) {
+			t.Errorf("%s at %d: %v", path, at, err)
+		}
+		if _, err := Verify(dir, testStore); err == nil {
+			t.Errorf("%s at %d: verification says nothing", path, at)
+		}
+	}
+	var before span
+	for _, s := range img.spans() {
+		b := bytes.Clone(img[s.segment])
+		entry := b[s.at+s.prefix : s.end]
+		entry[offVersion] = 2
+		reseal(entry)
+		img.with(s.segment, b).put(t, dir)
+		refused(s.segment, s.at)
+		if before.segment == s.segment {
+			setByte(t, filepath.Join(dir, s.segment), before.end-1, b[before.end-1]^1)
+			refused(s.segment, s.at)
+		}
+		before = s
+	}
+	b := bytes.Clone(img[boundsName])
+	b[4] = 2
+	binary.LittleEndian.PutUint32(b[boundsLen-4:], crc32.Checksum(b[:boundsLen-4], castagnoli))
+	img.with(boundsName, b).put(t, dir)
+	refused(boundsName, 0)
 }
 
 func TestSurveyOfATrimmedLog(t *testing.T) {
@@ -297,6 +334,13 @@ func FuzzSurvey(f *testing.F) {
 			Entry:  func(e Entry) error { covered += e.Bytes; s.entries = append(s.entries, e.Index); return nil },
 			Damage: func(d Damage) error { s.damages = append(s.damages, d); return nil },
 		})
+		var version *VersionError
+		if errors.As(err, &version) {
+			if _, err := Verify(dir, testStore); err == nil {
+				t.Fatalf("a survey says %v, and verification nothing", version)
+			}
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

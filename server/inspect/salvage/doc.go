@@ -14,11 +14,10 @@
 // from a base and the transactions in the log behind it. The base is, in this
 // order,
 //
-//  1. the checkpoint that a whole header names, the newest first, if its index
-//     file is whole;
-//  2. an index file that is whole, although no header names it: its state says
-//     of which timestamp it is;
-//  3. nothing, for a log that begins with the first transaction.
+//  1. the newest checkpoint whose index file is whole. A header need not name
+//     it: its state says of which timestamp it is, and it was written when all
+//     data that it names were durable;
+//  2. nothing, for a log that begins with the first transaction.
 //
 // Transactions behind the first missing one are left out, unless
 // Options.Beyond asks for them. With it, and if there is no base at all, each

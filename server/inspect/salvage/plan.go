@@ -133,7 +133,8 @@ func (s *scanner) missing(index uint64) error {
 		if p.Torn {
 			l.Reason += " (nobody was told of it, if a crash has left it)"
 		}
-	} else if index == 0 && s.base.kind == fromHeader && s.last < s.base.header.LogIndex {
+	} else if index == 0 && s.last < s.base.header.LogIndex {
+		l.First = s.base.header.LogIndex + 1
 		l.File = s.in.LogDir()
 		l.Reason = fmt.Sprintf("the log ends with entry %d, before the checkpoint", s.last)
 	} else if index == 0 || s.next == 0 {
@@ -155,7 +156,7 @@ func (s *scanner) entry(e wal.Entry) error {
 	}
 	group, err := record.Decode(e.Payload)
 	if errors.Is(err, record.ErrVersion) {
-		return fmt.Errorf("log entry %d: %w", e.Index, err)
+		return fmt.Errorf("%s: %w", e.Place(), err)
 	}
 	if err != nil {
 		return s.damage(wal.Damage{Segment: e.Segment, Offset: e.Offset, Index: e.Index, Reason: err.Error()})

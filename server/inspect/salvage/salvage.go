@@ -50,8 +50,8 @@ func (e *TargetError) Error() string { return fmt.Sprintf("new data directory %s
 //
 // Errors: *TargetError, ErrNothing, ErrBlockSize, ErrEpoch,
 // *storedir.BlockSizeError, those of storedir.Inspect for dir (locked, newer, no
-// store), a *blockdir.VersionError, record.ErrVersion (wrapped) for log records
-// of a newer program, of o.Lost, the cause when ctx ends, and of the operating
+// store), for what else a newer program wrote a *blockdir.VersionError, a
+// *wal.VersionError or record.ErrVersion (wrapped), of o.Lost, the cause when ctx ends, and of the operating
 // system.
 func Run(ctx context.Context, dir, to string, o Options) (*Summary, error) {
 	if o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize {
@@ -70,6 +70,9 @@ func Run(ctx context.Context, dir, to string, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer s.close()
+	if err := s.scanLog(); err != nil {
+		return nil, err
+	}
 	if err := os.Mkdir(to, dirPerm); err != nil {
 		return nil, err
 	}
@@ -110,9 +113,6 @@ func (s *salvage) close() {
 }
 
 func (s *salvage) run(to string) error {
-	if err := s.scanLog(); err != nil {
-		return err
-	}
 	s.decide()
 	was := max(s.in.Epoch, s.base.state.Epoch, s.plan.epoch)
 	var chance [2]byte

@@ -1,9 +1,10 @@
 package salvage
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/tidemark/tidemark/occ"
@@ -46,36 +47,70 @@ func (s *salvage) open() error {
 	return nil
 }
 
-// findBase tries the checkpoints in the order of the package comment.
+// findBase takes the newest checkpoint whose index file is whole, whether a
+// header names it or not. One that none names, and that is not whole, is what a
+// crash leaves: it is lost only if there is no other that a header names.
 func (s *salvage) findBase() error {
-	named := make(map[uint64]bool)
-	headers := slices.Clone(s.dir.Headers)
-	slices.SortFunc(headers, func(a, b blockdir.HeaderSlot) int { return cmp.Compare(b.Header.Checkpoint, a.Header.Checkpoint) })
-	for _, h := range headers {
-		if !h.Whole() {
+	named := make(map[uint64]layout.Header)
+	for _, h := range s.dir.Headers {
+		if h.Whole() {
+			named[h.Header.Checkpoint] = h.Header
+		}
+	}
+	numbers := slices.Sorted(maps.Keys(named))
+	numbers = append(numbers, s.dir.Indexes...)
+	slices.Sort(numbers)
+	var lost, unnamed []Loss
+	for _, n := range slices.Backward(slices.Compact(numbers)) {
+		h, ok := named[n]
+		kind, all := fromHeader, &lost
+		if !ok {
+			kind, all = fromIndex, &unnamed
+			var err error
+			if h, ok, err = s.dir.Guess(n); err != nil {
+				return err
+			}
+			h.LogIndex = s.atLeast(n).LogIndex
+		}
+		if !ok {
 			continue
 		}
-		named[h.Header.Checkpoint] = true
-		if ok, err := s.try(fromHeader, h.Header); ok || err != nil {
+		damage, err := s.try(kind, h)
+		if err != nil {
 			return err
 		}
-	}
-	if err := s.loseHeader(len(named) > 0); err != nil {
-		return err
-	}
-	for _, n := range s.dir.Indexes {
-		if named[n] {
-			continue
+		if damage == nil {
+			break
 		}
-		h, ok, err := s.dir.Guess(n)
-		if ok && err == nil {
-			ok, err = s.try(fromIndex, h)
+		*all = append(*all, Loss{Kind: Checkpoint, File: damage.File, Offset: damage.Offset, Reason: damage.Reason})
+	}
+	if s.base.kind != fromHeader {
+		// If what the other header names is still there, a crash has left this one.
+		before := slices.ContainsFunc(s.dir.Indexes, func(n uint64) bool { _, ok := named[n]; return ok })
+		if !before {
+			if err := s.loseHeader(len(named) > 0); err != nil {
+				return err
+			}
 		}
-		if ok || err != nil {
+		lost = append(lost, unnamed...)
+	}
+	for _, l := range lost {
+		if err := s.lose(l); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// atLeast is the newest header of a checkpoint before number n, the zero Header
+// if there is none: checkpoint n is of no earlier moment.
+func (s *salvage) atLeast(n uint64) (newest layout.Header) {
+	for _, h := range s.dir.Headers {
+		if h.Whole() && h.Header.Checkpoint < n && h.Header.Checkpoint >= newest.Checkpoint {
+			newest = h.Header
+		}
+	}
+	return newest
 }
 
 // loseHeader says what is wrong with the header file, if something is. That a
@@ -99,38 +134,38 @@ func (s *salvage) loseHeader(whole bool) error {
 	return s.lose(l)
 }
 
-// try makes a checkpoint the base, if its index file is whole.
-func (s *salvage) try(kind string, h layout.Header) (ok bool, err error) {
+// try makes a checkpoint the base, if its index file is whole, and says why not
+// if it is not.
+func (s *salvage) try(kind string, h layout.Header) (damage *blockdir.Damage, err error) {
 	var state []byte
 	newest := occ.Timestamp(0)
-	damage, err := s.dir.ReadIndex(h, layout.Visitor{
+	damage, err = s.dir.ReadIndex(h, layout.Visitor{
 		State: func(b []byte) { state = append(state, b...) },
 		Version: func(v layout.Version) error {
 			newest = max(newest, v.From)
 			return s.ended()
 		},
 	})
-	if err != nil {
-		return false, err
+	if damage != nil || err != nil {
+		return damage, err
 	}
 	decoded := &record.State{}
-	if damage == nil && h.Checkpoint > 0 {
-		reason := ""
+	if h.Checkpoint > 0 {
+		path, reason := s.dir.IndexPath(h.Checkpoint), ""
 		if decoded, err = record.DecodeState(state); errors.Is(err, record.ErrVersion) {
-			return false, err
+			return nil, fmt.Errorf("%s: %w", path, err)
 		} else if err != nil {
 			reason = err.Error()
 		} else if newest > decoded.Stable || decoded.Stable == occ.Open || kind == fromHeader && decoded.Stable != h.Stable {
 			reason = "its state is of another timestamp"
+		} else if before := s.atLeast(h.Checkpoint); decoded.Stable < before.Stable {
+			reason = fmt.Sprintf("its state is of timestamp %d, that of checkpoint %d before it of %d", decoded.Stable, before.Checkpoint, before.Stable)
 		}
 		if reason != "" {
-			damage = &blockdir.Damage{File: s.dir.IndexPath(h.Checkpoint), Reason: reason}
+			return &blockdir.Damage{File: path, Reason: reason}, nil
 		}
-	}
-	if damage != nil {
-		return false, s.lose(Loss{Kind: Checkpoint, File: damage.File, Offset: damage.Offset, Reason: damage.Reason})
 	}
 	h.Stable = decoded.Stable
 	s.base = base{kind: kind, header: h, state: *decoded}
-	return true, nil
+	return nil, nil
 }

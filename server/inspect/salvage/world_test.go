@@ -47,7 +47,9 @@ type world struct {
 	dir    *storedir.Dir
 	log    *wal.Disk
 	core   *core.Core
-	store  *blocks.Store // nil: a directory of an older version
+	disk   disk.Disk     // of the blocks; nil: a directory of an older version
+	store  *blocks.Store // on it
+	steps  int           // how many bytes a step of it writes; 0 is the usual number
 	had    map[occ.BlockID][]version
 	stable occ.Timestamp
 	index  uint64 // of the log
@@ -57,26 +59,65 @@ type world struct {
 // segments a few groups.
 func newWorld(t testing.TB, seed uint64, withBlocks bool) *world {
 	t.Helper()
+	w := emptyWorld(t, seed)
+	if withBlocks {
+		path := filepath.Join(w.path, "blocks")
+		must(t, os.Mkdir(path, 0o700))
+		w.disk = disk.OS(path)
+	}
+	w.begin()
+	return w
+}
+
+// emptyWorld has nothing but a store file.
+func emptyWorld(t testing.TB, seed uint64) *world {
+	t.Helper()
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 1)), path: filepath.Join(t.TempDir(), "data"), had: make(map[occ.BlockID][]version)}
 	var err error
 	w.dir, err = storedir.Open(w.path, storedir.Options{BlockSize: blockSize})
 	must(t, err)
-	epoch, err := w.dir.NextEpoch()
-	must(t, err)
-	w.log, _, err = wal.Open(w.dir.LogDir(), w.dir.StoreID(), wal.Options{SegmentBytes: 600})
-	must(t, err)
-	_, err = w.log.Fence(epoch)
-	must(t, err)
-	w.core = core.New(core.Config{Store: w.dir.StoreID(), Epoch: epoch, BlockSize: blockSize, NewSession: func() occ.SessionID { return session }})
-	if withBlocks {
-		path := filepath.Join(w.path, "blocks")
-		must(t, os.Mkdir(path, 0o700))
-		w.store, _, err = blocks.Open(disk.OS(path), blocks.Options{Store: w.dir.StoreID(), BlockSize: blockSize, DirtyBytes: 1})
-		must(t, err)
-	}
+	return w
+}
+
+// begin makes everything but the store file.
+func (w *world) begin() {
+	w.t.Helper()
+	epoch := w.start()
 	w.append(&record.Epoch{Epoch: epoch}, &record.Session{ID: session}, &record.Lease{Session: session, First: 1, Count: blockCount})
 	w.append(&record.Pin{Name: "night", At: 0})
-	return w
+}
+
+// start opens everything, in the order in which a server does, and returns the
+// epoch.
+func (w *world) start() (epoch uint64) {
+	w.t.Helper()
+	var loaded *blocks.Loaded
+	var err error
+	if w.disk != nil {
+		w.store, loaded, err = blocks.Open(w.disk, blocks.Options{Store: w.dir.StoreID(), BlockSize: blockSize, DirtyBytes: 1, StepBytes: w.steps})
+		must(w.t, err)
+	}
+	w.log, _, err = wal.Open(w.dir.LogDir(), w.dir.StoreID(), wal.Options{SegmentBytes: 600})
+	must(w.t, err)
+	epoch, err = w.dir.NextEpoch()
+	must(w.t, err)
+	_, err = w.log.Fence(epoch)
+	must(w.t, err)
+	w.core = core.New(core.Config{Store: w.dir.StoreID(), Epoch: epoch, BlockSize: blockSize, NewSession: func() occ.SessionID { return session }})
+	from := uint64(1)
+	if loaded != nil {
+		must(w.t, w.core.Restore(loaded.State, loaded.Versions))
+		w.keep()
+		from = loaded.LogIndex + 1
+	}
+	must(w.t, w.log.Read(from, func(_ uint64, payload []byte) error {
+		group, err := record.Decode(payload)
+		must(w.t, err)
+		must(w.t, w.core.Recover(group.Records))
+		w.keep()
+		return nil
+	}))
+	return epoch
 }
 
 // append makes a group durable and applies it.
@@ -86,6 +127,12 @@ func (w *world) append(records ...record.Record) {
 	must(w.t, err)
 	w.index = index
 	must(w.t, w.core.Recover(records))
+	w.keep()
+}
+
+// keep carries out what a step of the core said about values.
+func (w *world) keep() {
+	w.t.Helper()
 	for _, e := range w.core.Take() {
 		if w.store == nil {
 			continue
@@ -170,21 +217,26 @@ func (w *world) run(n int) {
 }
 
 // checkpoint makes one, and trims the log; steps bounds how far it comes.
-func (w *world) checkpoint(steps int) {
+func (w *world) checkpoint(steps int) { w.checkpointWhile(steps, func() {}) }
+
+// checkpointWhile does something else behind each step.
+func (w *world) checkpointWhile(steps int, meanwhile func()) {
 	w.t.Helper()
 	w.core.BeginState()
 	var state []byte
 	for complete := false; !complete; {
 		state, complete = w.core.NextState(state)
 	}
-	must(w.t, w.store.Begin(blocks.Moment{LogIndex: w.index, Stable: w.stable}, bytes.NewReader(state)))
+	index := w.index
+	must(w.t, w.store.Begin(blocks.Moment{LogIndex: index, Stable: w.stable}, bytes.NewReader(state)))
 	for range steps {
 		done, err := w.store.Step()
 		must(w.t, err)
 		if done {
-			must(w.t, w.log.Trim(w.index))
+			must(w.t, w.log.Trim(index))
 			return
 		}
+		meanwhile()
 	}
 }
 
@@ -210,13 +262,13 @@ func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	must(t, fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			files[name] = "directory"
-			return err
-		}
+		must(t, err)
 		info, err := e.Info()
 		must(t, err)
-		b, err := os.ReadFile(filepath.Join(root, name))
+		var b []byte
+		if !e.IsDir() {
+			b, err = os.ReadFile(filepath.Join(root, name))
+		}
 		files[name] = info.Mode().String() + info.ModTime().String() + string(b)
 		return err
 	}))
