@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/tidemark/tidemark/backup/take"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 // backupPerm is the mode of a backup's file: it holds all that the store does.
@@ -76,16 +74,11 @@ func (c *storeBackupCmd) Run(env *environment) error {
 	// timestamp is let go.
 	signal.Ignore(syscall.SIGPIPE)
 	return c.with(env, func(ctx context.Context, db *client.DB) error {
-		out, err := newOutput(c.Output, env.stdout)
+		out, err := newOutput(c.Output, env.stdout, outputOptions{perm: backupPerm})
 		if err != nil {
 			return err
 		}
 		defer out.discard()
-		if out.file != nil {
-			if err := out.file.Chmod(backupPerm); err != nil {
-				return err
-			}
-		}
 		p := newProgress(env.stderr)
 		o.Progress = func(done, store uint64) {
 			if o.Earlier != nil || o.Since > 0 {
@@ -98,9 +91,6 @@ func (c *storeBackupCmd) Run(env *environment) error {
 		p.clear()
 		if err == nil {
 			err = out.close()
-		}
-		if err == nil && c.Output != "-" {
-			err = durable.SyncDir(filepath.Dir(c.Output))
 		}
 		if err != nil {
 			return err
