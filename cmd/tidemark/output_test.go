@@ -140,6 +140,31 @@ func TestOutputPermissions(t *testing.T) {
 	}
 }
 
+// A file that is to be kept is, also if it came while the output was written.
+func TestOutputKeepsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	o, err := newOutput(path, nil, outputOptions{keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.close(); err == nil {
+		t.Error("close returns no error")
+	}
+	o.discard()
+	if got, err := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("the file holds %q (%v)", got, err)
+	}
+	if _, err := newOutput(path, nil, outputOptions{keep: true}); err == nil {
+		t.Error("a new output returns no error")
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("the directory holds %v (%v)", files, err)
+	}
+}
+
 // full is a disk without room.
 type full struct{ error }
 
