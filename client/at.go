@@ -24,7 +24,7 @@ type place struct {
 // Freshness and Token do not apply to such a transaction, and it may lie before
 // others that the DB has finished: going back is what it is for. Later
 // transactions see what it saw. A timestamp that the server has not reached is
-// a *LimitError.
+// a *FutureError.
 func At(at occ.Timestamp) TxOption { return TxOption{place: &place{at: at}} }
 
 // AtSnapshot is At for the timestamp that is pinned under a name, which costs a

@@ -111,11 +111,11 @@ func TestAtRefused(t *testing.T) {
 		w.create(b, "x")
 		nothing := func(*client.Tx) error { return nil }
 		w.ok(a.View(w.ctx, nothing, client.At(1))) // a has to ask first
-		var limit *client.LimitError
-		if err := a.View(w.ctx, nothing, client.At(2)); !errors.As(err, &limit) || limit.Limit != 1 || limit.Value != 2 {
+		var future *client.FutureError
+		if err := a.View(w.ctx, nothing, client.At(2)); !errors.As(err, &future) || future.Newest != 1 || future.At != 2 {
 			w.Errorf("a timestamp in the future: %v", err)
 		}
-		if _, err := a.Pin(w.ctx, "future", client.PinOptions{At: 2}); !errors.As(err, &limit) {
+		if _, err := a.Pin(w.ctx, "future", client.PinOptions{At: 2}); !errors.As(err, &future) {
 			w.Errorf("a pin in the future: %v", err)
 		}
 		if err := a.Update(w.ctx, nothing, client.At(1)); err == nil {
@@ -123,6 +123,8 @@ func TestAtRefused(t *testing.T) {
 		}
 		w.wants(a.View(w.ctx, nothing, client.AtSnapshot("none")), client.ErrNoPin)
 		w.wants(a.View(w.ctx, nothing, client.AtSnapshot("")), client.ErrNoPin)
+		_, err := a.Pin(w.ctx, "two\nlines", client.PinOptions{})
+		w.wants(err, client.ErrPinName)
 		w.wants(a.Unpin(w.ctx, "none"), client.ErrNoPin)
 		w.wants(a.Unpin(w.ctx, ""), client.ErrNoPin)
 		for _, o := range []client.PinOptions{{Lease: -1}, {At: 1}} {
@@ -134,7 +136,7 @@ func TestAtRefused(t *testing.T) {
 				w.Errorf("pin %q with %+v", name, o)
 			}
 		}
-		if _, err := a.Pin(w.ctx, string(make([]byte, 256)), client.PinOptions{}); !errors.As(err, &limit) {
+		if _, err := a.Pin(w.ctx, string(make([]byte, 256)), client.PinOptions{}); !errors.As(err, new(*client.LimitError)) {
 			w.Errorf("a name of 256 bytes: %v", err)
 		}
 	})

@@ -28,6 +28,9 @@ var (
 	ErrPinned = errors.New("the name is pinned at another timestamp")
 	// ErrNoPin: nothing is pinned under the name. The error is a *PinError.
 	ErrNoPin = errors.New("nothing is pinned under this name")
+	// ErrPinName: a name must be UTF-8 without control characters. The error is
+	// a *PinError.
+	ErrPinName = errors.New("a name must be UTF-8 without control characters")
 	// ErrStale: a read-only transaction that does not wait for a connection
 	// would be older than its bound. The error is a *StaleError.
 	ErrStale = errors.New("nothing fresh enough is known")
@@ -63,16 +66,17 @@ type AbortError struct {
 // Error tells the reason and the first blocks.
 func (e *AbortError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "transaction aborted: %s", e.Reason)
+	if e.Refused != nil {
+		fmt.Fprintf(&b, "transaction aborted: %v", e.Refused) // which says that it was refused
+	} else {
+		fmt.Fprintf(&b, "transaction aborted: %v", e.Reason)
+	}
 	for i, r := range e.Blocks {
 		if i == 4 {
 			fmt.Fprintf(&b, " and %d more", len(e.Blocks)-i)
 			break
 		}
 		fmt.Fprintf(&b, ", block %d changed at %d", r.Block, r.From)
-	}
-	if e.Refused != nil {
-		fmt.Fprintf(&b, ": %v", e.Refused)
 	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, " (after %d attempts)", e.Attempts)

@@ -27,6 +27,17 @@ func (e *GoneError) Error() string {
 // Is makes errors.Is(err, ErrGone) work.
 func (e *GoneError) Is(target error) bool { return target == ErrGone }
 
+// FutureError says that the store has not got to a timestamp yet.
+type FutureError struct {
+	// At is the timestamp that was asked for, and Newest the newest one.
+	At, Newest occ.Timestamp
+}
+
+// Error names both timestamps.
+func (e *FutureError) Error() string {
+	return fmt.Sprintf("timestamp %d is to come: the newest is %d", e.At, e.Newest)
+}
+
 // gone is the error of a transaction that needs a version which is gone. The
 // caller holds mu.
 func (tx *Tx) gone() error {
@@ -34,8 +45,8 @@ func (tx *Tx) gone() error {
 	return &GoneError{At: at, Oldest: oldest}
 }
 
-// PinError says what is wrong with the name of a pin. It matches ErrPinned or
-// ErrNoPin.
+// PinError says what is wrong with the name of a pin. It matches ErrPinned,
+// ErrNoPin or ErrPinName.
 type PinError struct {
 	Name string
 	// At is where the name is pinned, if it is.
@@ -51,7 +62,7 @@ func (e *PinError) Error() string {
 	return fmt.Sprintf("pin %q: %v", e.Name, e.Cause)
 }
 
-// Unwrap is ErrPinned or ErrNoPin.
+// Unwrap is ErrPinned, ErrNoPin or ErrPinName.
 func (e *PinError) Unwrap() error { return e.Cause }
 
 // snapshotError makes the refusals of requests about pins and timestamps what
@@ -68,6 +79,8 @@ func snapshotError(name string, err error) error {
 		return &PinError{Name: name, At: occ.Timestamp(r.Value), Cause: ErrPinned}
 	case wire.CodeNoPin:
 		return &PinError{Name: name, Cause: ErrNoPin}
+	case wire.CodePinName:
+		return &PinError{Name: name, Cause: ErrPinName}
 	}
 	return err
 }

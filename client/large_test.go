@@ -159,7 +159,7 @@ func TestRefusalNamesLimitAndValue(t *testing.T) {
 		}
 		return nil
 	})
-	const want = "transaction aborted: refused: refused by the server: the memory budget for versions is used up: 12576, the limit is 8192"
+	const want = "transaction aborted: refused by the server: the memory budget for versions is used up: 12576, the limit is 8192"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

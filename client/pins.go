@@ -30,8 +30,9 @@ const maxPinName = 255
 // Transactions read it by At or AtSnapshot, however old it becomes.
 //
 // It fails with ErrPinned if the name stands for another timestamp, with
-// ErrGone if the timestamp has left the retention window, and with a
-// *core.Refusal if there are too many pins.
+// ErrPinName if it is none, with ErrGone if the timestamp has left the retention
+// window, with a *FutureError if it is to come, and with a *core.Refusal if there
+// are too many pins.
 func (db *DB) Pin(ctx context.Context, name string, o PinOptions) (occ.Timestamp, error) {
 	switch {
 	case name == "":
@@ -135,7 +136,8 @@ func (db *DB) pinned(ctx context.Context, name string, noWait bool) (occ.Timesta
 }
 
 // reach makes sure that the DB knows the store up to at, which costs a ping if
-// it has not heard of it. If the server is not there it is a *LimitError.
+// it has not heard of it. If the server has not
+// got there it is a *FutureError.
 func (db *DB) reach(ctx context.Context, at occ.Timestamp, noWait bool) error {
 	db.mu.Lock()
 	glub := db.core.GLUB()
@@ -148,7 +150,7 @@ func (db *DB) reach(ctx context.Context, at occ.Timestamp, noWait bool) error {
 		glub = m.(*wire.Pong).Stable
 	}
 	if at > glub {
-		return &LimitError{Name: "timestamp", Limit: uint64(glub), Value: uint64(at)}
+		return &FutureError{At: at, Newest: glub}
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (db *DB) begin(ctx context.Context, view bool, opts []TxOption) (*Tx, error
 	case where == nil:
 		db.core.Begin(&tx.t, local, epsilon, now)
 	case at > db.core.GLUB(): // the store has gone back since it was looked up
-		return nil, &LimitError{Name: "timestamp", Limit: uint64(db.core.GLUB()), Value: uint64(at)}
+		return nil, &FutureError{At: at, Newest: db.core.GLUB()}
 	default:
 		db.core.BeginAt(&tx.t, at, now)
 	}

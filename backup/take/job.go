@@ -83,13 +83,9 @@ func (j *job) add(ctx context.Context, blocks []occ.Read) error {
 		for _, b := range batch {
 			ids = append(ids, b.Block)
 		}
-		var data [][]byte
-		err := j.db.View(ctx, func(tx *client.Tx) (err error) {
-			data, err = tx.ReadMany(ids)
-			return err
-		}, client.At(j.h.At))
+		data, err := j.read(ctx, ids)
 		if err != nil {
-			return err
+			return j.blame(ctx, batch, err)
 		}
 		for i, b := range batch {
 			if err := j.w.Add(backup.Record{Block: b.Block, From: b.From, Data: data[i]}); err != nil {
@@ -102,4 +98,13 @@ func (j *job) add(ctx context.Context, blocks []occ.Read) error {
 		}
 	}
 	return nil
+}
+
+// read returns the data of blocks.
+func (j *job) read(ctx context.Context, ids []occ.BlockID) (data [][]byte, err error) {
+	err = j.db.View(ctx, func(tx *client.Tx) (err error) {
+		data, err = tx.ReadMany(ids)
+		return err
+	}, client.At(j.h.At))
+	return data, err
 }

@@ -61,7 +61,7 @@ func (e *MismatchError) Error() string {
 
 // Backup writes a backup of the newest timestamp. That is pinned under a name
 // of its own meanwhile, whose lease is renewed. Errors are those of the DB,
-// *backup.HeaderError, *MismatchError, and those of w; what was written then
+// *backup.HeaderError, *MismatchError, *DamagedError, and those of w; what was written then
 // has no end and is no backup.
 func Backup(ctx context.Context, db *client.DB, w io.Writer, o Options) (result Result, err error) {
 	lease := o.Lease

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +80,42 @@ func TestMismatch(t *testing.T) {
 	}
 	if pins := r.pins(); len(pins) > 0 {
 		t.Errorf("pinned afterwards: %+v", pins)
+	}
+}
+
+// A block whose data are damaged is named, with what can be done.
+func TestDamagedBlock(t *testing.T) {
+	r := newRig(t)
+	dir := filepath.Join(t.TempDir(), "store")
+	srv := r.open(server.Options{Dir: dir, BlockSize: 512})
+	var err error
+	r.db, err = client.Local(r.backend, client.Options{})
+	r.check(err)
+	r.write("whole", 1, 2)
+	r.write("to be damaged", 3)
+	r.write("whole", 4)
+	r.check(errors.Join(r.db.Close(), srv.Shutdown(r.ctx)))
+	path := filepath.Join(dir, "blocks", "blocks")
+	b, err := os.ReadFile(path)
+	r.check(err)
+	b[bytes.Index(b, []byte("to be damaged"))] ^= 1
+	r.check(os.WriteFile(path, b, 0o600))
+
+	r.open(server.Options{Dir: dir, BlockSize: 512})
+	var out bytes.Buffer
+	_, err = Backup(r.ctx, r.another(), &out, Options{})
+	var damaged *DamagedError
+	const want = "no backup can be made, as block 3 has damaged data since timestamp 2: write the whole block anew, or make a new store of what is whole " +
+		"with tidemark store salvage (the server says: block store is damaged: blocks, offset "
+	if !errors.As(err, &damaged) || damaged.Block != 3 || damaged.From != 2 || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+	// What changed since does not include it.
+	out.Reset()
+	_, err = Backup(r.ctx, r.another(), &out, Options{Since: 2})
+	r.check(err)
+	if got := records(t, out.Bytes()); got != " 4whole" {
+		t.Errorf("it holds %q", got)
 	}
 }
 

@@ -65,7 +65,7 @@ func (f *replayFlags) run(env *environment, j job) error {
 		return err
 	}
 	o.Settings = j.settings
-	out, err := newOutput(f.JSON, env.stdout)
+	out, err := newOutput(f.JSON, env.stdout, outputOptions{})
 	if err != nil {
 		return err
 	}

@@ -1,26 +1,51 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
+// outputPerm is the mode of a file for which nothing else is asked.
+const outputPerm = 0o644
+
 // output is where a command writes what is not for the terminal. A file appears
-// only when it is complete. What is there already and is no file, such as a
-// device or a pipe, is written to as it is.
+// only when it is complete and durable. What is there already and is no file,
+// such as a device or a pipe, is written to as it is.
 type output struct {
 	w    io.Writer // nil if nobody asked for them
-	file *os.File
+	file outputFile
 	path string // what file is to be called
+	keep bool   // a file that has that name
 
 	direct *os.File // in place of file
+
+	// These two are of the operating system; tests make them fail.
+	rename  func(from, to string) error
+	syncDir func(dir string) error
+}
+
+// outputFile is what an output uses of an *os.File.
+type outputFile interface {
+	io.Writer
+	Name() string
+	Sync() error
+	Close() error
+}
+
+// outputOptions of a file; the zero value works.
+type outputOptions struct {
+	perm fs.FileMode // outputPerm if 0
+	keep bool        // refuse to take the place of a file
 }
 
 // newOutput returns the output for a flag that names a file, - for standard
 // output, or nothing.
-func newOutput(path string, stdout io.Writer) (*output, error) {
+func newOutput(path string, stdout io.Writer, opts outputOptions) (*output, error) {
 	switch path {
 	case "":
 		return &output{}, nil
@@ -37,18 +62,40 @@ func newOutput(path string, stdout io.Writer) (*output, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the link stays
 	}
+	o := &output{path: path, keep: opts.keep, rename: os.Rename, syncDir: durable.SyncDir}
+	if err := o.mayAppear(); err != nil {
+		return nil, err
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return nil, err
 	}
-	o := &output{w: f, file: f, path: path}
-	if err := f.Chmod(0o644); err != nil {
+	o.w, o.file = f, f
+	perm := opts.perm
+	if perm == 0 {
+		perm = outputPerm
+	}
+	if err := f.Chmod(perm); err != nil {
 		o.discard()
 		return nil, err
 	}
 	return o, nil
 }
 
+// mayAppear refuses the place of a file that is to be kept.
+func (o *output) mayAppear() error {
+	if !o.keep {
+		return nil
+	}
+	if _, err := os.Stat(o.path); err == nil {
+		return fmt.Errorf("%s exists already; --force replaces it", o.path)
+	}
+	return nil
+}
+
+// close gives the file its name, once it is durable, and makes that durable.
+// When a step before the name fails, what had the name keeps it, and discard
+// removes the file.
 func (o *output) close() error {
 	if o.direct != nil {
 		err := o.direct.Close()
@@ -58,9 +105,20 @@ func (o *output) close() error {
 	if o.file == nil {
 		return nil
 	}
-	err := errors.Join(o.file.Sync(), o.file.Close(), os.Rename(o.file.Name(), o.path))
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
+	if err := o.file.Close(); err != nil {
+		return err
+	}
+	if err := o.mayAppear(); err != nil { // it took a while
+		return err
+	}
+	if err := o.rename(o.file.Name(), o.path); err != nil {
+		return err
+	}
 	o.file = nil
-	return err
+	return o.syncDir(filepath.Dir(o.path))
 }
 
 // discard removes what is not complete.

@@ -4,14 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/tidemark/tidemark/traces/gen"
 )
 
 // What is no file is written to and stays what it is; a link stays one.
 func TestOutputKeepsWhatIsThere(t *testing.T) {
-	o, err := newOutput(os.DevNull, nil)
+	o, err := newOutput(os.DevNull, nil, outputOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +34,7 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Symlink(file, link)); err != nil {
 		t.Fatal(err)
 	}
-	if o, err = newOutput(link, nil); err != nil {
+	if o, err = newOutput(link, nil, outputOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.w.Write([]byte("new")); err != nil {
@@ -47,6 +51,137 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v now (%v)", info.Mode(), err)
+	}
+}
+
+// recorder stands in the place of an output's file, and fails one step.
+type recorder struct {
+	*os.File
+	steps []string
+	fails string
+	cause error
+}
+
+func (r *recorder) step(name string, do func() error) error {
+	r.steps = append(r.steps, name)
+	if name == r.fails {
+		return r.cause
+	}
+	return do()
+}
+
+func (r *recorder) Sync() error  { return r.step("sync", r.File.Sync) }
+func (r *recorder) Close() error { return r.step("close", r.File.Close) }
+
+// A file gets its name only when it is durable, and none that is not takes the
+// place of an older one.
+func TestOutputAppearsWhenItIsDurable(t *testing.T) {
+	all := []string{"sync", "close", "rename", "sync directory"}
+	for n := range len(all) + 1 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file")
+		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := newOutput(path, nil, outputOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(o.w, "new"); err != nil {
+			t.Fatal(err)
+		}
+		r := &recorder{File: o.file.(*os.File), cause: errors.New("no more room")}
+		want, wantErr, wantSteps := "new", error(nil), all
+		if n < len(all) {
+			r.fails, wantErr, wantSteps = all[n], r.cause, all[:n+1]
+		}
+		if n < 3 {
+			want = "old"
+		}
+		rename, syncDir := o.rename, o.syncDir
+		o.file = r
+		o.rename = func(from, to string) error { return r.step("rename", func() error { return rename(from, to) }) }
+		o.syncDir = func(d string) error {
+			if d != dir {
+				t.Errorf("directory %s is synced, not %s", d, dir)
+			}
+			return r.step("sync directory", func() error { return syncDir(d) })
+		}
+		if err := o.close(); !errors.Is(err, wantErr) {
+			t.Errorf("%q fails: close returns %v", r.fails, err)
+		}
+		if !slices.Equal(r.steps, wantSteps) {
+			t.Errorf("%q fails: the steps are %q", r.fails, r.steps)
+		}
+		o.discard()
+		if got, err := os.ReadFile(path); string(got) != want {
+			t.Errorf("%q fails: the file holds %q (%v)", r.fails, got, err)
+		}
+		if files, err := os.ReadDir(dir); len(files) != 1 {
+			t.Errorf("%q fails: the directory holds %v (%v)", r.fails, files, err)
+		}
+	}
+}
+
+// Others may read most files, but not one that holds what a store does.
+func TestOutputPermissions(t *testing.T) {
+	for want, opts := range map[fs.FileMode]outputOptions{0o644: {}, 0o600: {perm: backupPerm}} {
+		path := filepath.Join(t.TempDir(), "file")
+		o, err := newOutput(path, nil, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.close(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != want {
+			t.Errorf("the mode is %v, not %v (%v)", info.Mode(), want, err)
+		}
+	}
+}
+
+// A file that is to be kept is, also if it came while the output was written.
+func TestOutputKeepsAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	o, err := newOutput(path, nil, outputOptions{keep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.close(); err == nil {
+		t.Error("close returns no error")
+	}
+	o.discard()
+	if got, err := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("the file holds %q (%v)", got, err)
+	}
+	if _, err := newOutput(path, nil, outputOptions{keep: true}); err == nil {
+		t.Error("a new output returns no error")
+	}
+	if files, err := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("the directory holds %v (%v)", files, err)
+	}
+}
+
+// full is a disk without room.
+type full struct{ error }
+
+func (f full) Write([]byte) (int, error) { return 0, f.error }
+
+// A trace so short that it is written only at its end must be written then.
+func TestGeneratedTraceMustFit(t *testing.T) {
+	h := gen.DefaultHour()
+	h.Hosts, h.Operations = 2, 100
+	src, err := h.Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("no more room")
+	env := &environment{ctx: t.Context(), stderr: io.Discard}
+	if err := (&genOutput{Output: "-"}).fill(env, full{cause}, src, 0); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -29,6 +30,15 @@ type snapshot struct {
 	At   occ.Timestamp `json:"at"`
 	// Lease is what is left of its lease, 0 if it has none.
 	Lease float64 `json:"lease_seconds"`
+}
+
+// shown is a name as it is printed: quoted, if printing it would do more than
+// show it. A store may hold such names from before servers refused them.
+func shown(name string) string {
+	if quoted := strconv.Quote(name); quoted[1:len(quoted)-1] != name {
+		return quoted
+	}
+	return name
 }
 
 // lease says how long a snapshot is kept.
@@ -72,7 +82,7 @@ func (c *snapshotCreateCmd) Run(env *environment) error {
 		if c.JSON {
 			return json.NewEncoder(env.stdout).Encode(snapshot{c.Name, at, c.Lease.Seconds()})
 		}
-		_, err = fmt.Fprintf(env.stdout, "snapshot %s of timestamp %d, kept %s\n", c.Name, at, kept(c.Lease))
+		_, err = fmt.Fprintf(env.stdout, "snapshot %s of timestamp %d, kept %s\n", shown(c.Name), at, kept(c.Lease))
 		return err
 	})
 }
@@ -109,7 +119,7 @@ func (c *snapshotListCmd) Run(env *environment) error {
 			if i == 0 {
 				fmt.Fprint(w, "TIMESTAMP\tLEASE\tNAME\n")
 			}
-			fmt.Fprintf(w, "%d\t%s\t%s\n", p.At, lease(p.Left), p.Name)
+			fmt.Fprintf(w, "%d\t%s\t%s\n", p.At, lease(p.Left), shown(p.Name))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -133,7 +143,7 @@ func (c *snapshotDeleteCmd) Run(env *environment) error {
 		if c.JSON {
 			return json.NewEncoder(env.stdout).Encode(map[string]any{"deleted": c.Name})
 		}
-		_, err := fmt.Fprintf(env.stdout, "snapshot %s deleted\n", c.Name)
+		_, err := fmt.Fprintf(env.stdout, "snapshot %s deleted\n", shown(c.Name))
 		return err
 	})
 }

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -17,7 +18,6 @@ import (
 	"github.com/tidemark/tidemark/backup/take"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 // backupPerm is the mode of a backup's file: it holds all that the store does.
@@ -26,6 +26,7 @@ const backupPerm = 0o600
 type storeBackupCmd struct {
 	Output string `short:"o" type:"path" default:"-" placeholder:"FILE" help:"File to write, which appears only when it is complete (default: standard output)."`
 	Since  string `placeholder:"BACKUP" help:"Write only what changed since an earlier backup: its file, or the timestamp that it is of."`
+	Force  bool   `help:"Replace a file that has the name of the one to write."`
 	JSON   bool   `help:"Print a line of JSON about the backup: to standard error, if the backup goes to standard output."`
 	serverFlag
 }
@@ -34,7 +35,7 @@ type storeBackupCmd struct {
 func (*storeBackupCmd) Help() string {
 	return "A backup is of one timestamp, the newest when the command starts, while commits go on; the server keeps that readable " +
 		"until the command ends. With --since it has what changed since an earlier backup, full or itself of what changed, which " +
-		"restoring needs too. A number is taken for a timestamp; for a file of that name write ./NUMBER. Sessions of clients and " +
+		"restoring needs too, and which the new one never replaces. A number is taken for a timestamp; for a file of that name write ./NUMBER. Sessions of clients and " +
 		"snapshots are not in a backup."
 }
 
@@ -55,6 +56,11 @@ func (c *storeBackupCmd) since(o *take.Options) error {
 		return err
 	}
 	defer f.Close()
+	if same, err := isFile(f, c.Output); err != nil {
+		return err
+	} else if same {
+		return usage("--since and -o are the same file %s, which is needed to restore what changed since", c.Since)
+	}
 	r, err := backup.NewReader(f, c.Since)
 	if err != nil {
 		return err
@@ -62,6 +68,19 @@ func (c *storeBackupCmd) since(o *take.Options) error {
 	h := r.Header()
 	o.Earlier = &h
 	return nil
+}
+
+// isFile reports whether path leads to the file f.
+func isFile(f *os.File, path string) (bool, error) {
+	this, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	other, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(this, other), err
 }
 
 func (c *storeBackupCmd) Run(env *environment) error {
@@ -76,16 +95,11 @@ func (c *storeBackupCmd) Run(env *environment) error {
 	// timestamp is let go.
 	signal.Ignore(syscall.SIGPIPE)
 	return c.with(env, func(ctx context.Context, db *client.DB) error {
-		out, err := newOutput(c.Output, env.stdout)
+		out, err := newOutput(c.Output, env.stdout, outputOptions{perm: backupPerm, keep: !c.Force})
 		if err != nil {
 			return err
 		}
 		defer out.discard()
-		if out.file != nil {
-			if err := out.file.Chmod(backupPerm); err != nil {
-				return err
-			}
-		}
 		p := newProgress(env.stderr)
 		o.Progress = func(done, store uint64) {
 			if o.Earlier != nil || o.Since > 0 {
@@ -98,9 +112,6 @@ func (c *storeBackupCmd) Run(env *environment) error {
 		p.clear()
 		if err == nil {
 			err = out.close()
-		}
-		if err == nil && c.Output != "-" {
-			err = durable.SyncDir(filepath.Dir(c.Output))
 		}
 		if err != nil {
 			return err

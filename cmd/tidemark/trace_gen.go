@@ -87,11 +87,19 @@ func (c *genDenseCmd) Run(env *environment) error {
 // write writes a trace as text. Of is the number of its operations, 0 if that
 // is not known.
 func (g *genOutput) write(env *environment, src traces.Source, of int64) error {
-	out, err := newOutput(g.Output, env.stdout)
+	out, err := newOutput(g.Output, env.stdout, outputOptions{})
 	if err != nil {
 		return err
 	}
 	defer out.discard()
+	if err := g.fill(env, out.w, src, of); err != nil {
+		return err
+	}
+	return out.close()
+}
+
+// fill writes the whole trace to an output.
+func (g *genOutput) fill(env *environment, to io.Writer, src traces.Source, of int64) error {
 	in, err := src.Open()
 	if err != nil {
 		return err
@@ -100,7 +108,7 @@ func (g *genOutput) write(env *environment, src traces.Source, of int64) error {
 	shown := newProgress(env.stderr)
 	shown.active = shown.active && g.Output != "-" && of > 0
 	defer shown.clear()
-	w := bufio.NewWriterSize(out.w, 1<<16)
+	w := bufio.NewWriterSize(to, 1<<16)
 	var line []byte
 	for {
 		op, err := in.Next()
@@ -121,7 +129,7 @@ func (g *genOutput) write(env *environment, src traces.Source, of int64) error {
 			shown.show(src.Name(), op.Line, of)
 		}
 	}
-	return errors.Join(w.Flush(), out.close())
+	return w.Flush()
 }
 
 // genVariables stand for the defaults in the tags above.

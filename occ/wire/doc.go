@@ -234,7 +234,7 @@
 // whole, and every message of version 1 as described here, bytes in testdata
 // included. Type numbers, statuses, kinds, flags and error codes are never
 // given another meaning. Types from 13 to 63 and from 77 to 255, and error codes
-// from 14, may be added; a peer sends a new type only when the version that
+// from 15, may be added; a peer sends a new type only when the version that
 // both speak has it, and a receiver takes an unknown error code for a refusal
 // like any other. A change of an existing message is a new Version.
 package wire

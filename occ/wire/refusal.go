@@ -19,6 +19,7 @@ const (
 	CodeGone       ErrorCode = 11 // timestamp Value is gone; all from Limit on can be read
 	CodePinned     ErrorCode = 12 // the name is pinned already, at timestamp Value
 	CodeNoPin      ErrorCode = 13 // nothing is pinned under this name
+	CodePinName    ErrorCode = 14 // a new pin's name is not UTF-8, or has control characters
 )
 
 // Error answers a request that was refused, or with Req 0 says why the

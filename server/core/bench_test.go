@@ -135,6 +135,37 @@ func BenchmarkRestore(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/blocks, "ns/block")
 }
 
+// BenchmarkDisconnect ends a connection that holds as many blocks as it may. A
+// commit waits for one step at most.
+func BenchmarkDisconnect(b *testing.B) {
+	var steps []time.Duration // the shortest times of each, lest other programs count
+	for b.Loop() {
+		b.StopTimer()
+		c := New(Config{})
+		c.Connect(1)
+		for n := range c.cfg.Limits.Holds {
+			c.register(c.conns[1], occ.BlockID(n))
+		}
+		b.StartTimer()
+		begun := time.Now()
+		c.Disconnect(1)
+		for i, more := 0, true; more; i++ {
+			if i > 0 {
+				more = c.Sweep()
+			}
+			now := time.Now()
+			if took := now.Sub(begun); i == len(steps) {
+				steps = append(steps, took)
+			} else {
+				steps[i] = min(steps[i], took)
+			}
+			begun = now
+		}
+	}
+	b.ReportMetric(float64(len(steps)), "steps")
+	b.ReportMetric(float64(slices.Max(steps)), "ns/longest-step")
+}
+
 // BenchmarkState encodes the state of a server with as many sessions as there
 // may be, ten of which have as many outcomes as they may. A commit waits for one
 // step at most; the first counts with the beginning.

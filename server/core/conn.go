@@ -47,7 +47,8 @@ func (c *Core) Connect(id ConnID) {
 	c.conns[id] = cn
 }
 
-// Disconnect forgets a connection: its registrations, parked reads, and the
+// Disconnect forgets a connection: its registrations (of many a piece, and Sweep
+// the others), parked reads, and the
 // commits that are held back. Its session stays, and all other commits that it
 // sent still commit. A connection that the
 // core does not know is ignored.
@@ -58,14 +59,14 @@ func (c *Core) Disconnect(id ConnID) {
 }
 
 func (c *Core) forget(cn *conn) {
-	c.unregisterAll(cn)
 	c.forgetReads(cn)
 	if cn.session != nil && cn.session.conn == cn {
 		cn.session.conn = nil
 	}
 	cn.state = connGone
-	c.slots[cn.slot] = nil
 	delete(c.conns, cn.id)
+	c.leaving = append(c.leaving, cn)
+	c.leave(maxLeave)
 	c.release(cn)
 }
 

@@ -25,6 +25,7 @@ type Core struct {
 
 	conns     map[ConnID]*conn
 	slots     []*conn // nil where free
+	leaving   []*conn // gone, but in holder sets
 	holders   holders
 	sessions  map[occ.SessionID]*session
 	created   []*session // those of sessions, oldest first, and some ended ones

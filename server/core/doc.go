@@ -45,8 +45,9 @@
 // A group forms while another is on its way to disk: commits, new sessions,
 // leases, pins and the retention horizon queue up until Flush, which the embedding
 // calls whenever it has no more input at hand, or Durable closes the group.
-// What a pin or the horizon lets go is dropped by Sweep, which the embedding calls
-// until there is no more, after a Tick, say: other inputs may come in between.
+// What a pin or the horizon lets go is dropped by Sweep, and most of what a
+// connection was registered for when it ended; the embedding calls it until there is
+// no more, after a Tick, say: other inputs may come in between.
 //
 // Data in messages passed to Receive belongs to the core from then on, data in
 // effects to the embedding as well; neither ever changes it.

@@ -145,7 +145,7 @@ func (c *Core) applyCommit(r *record.Commit, bases [][]byte, writer *conn, req u
 			}
 			holder := c.slots[slot]
 			c.unregistered(holder)
-			if !c.cfg.Faults.LoseDeprecation {
+			if !c.cfg.Faults.LoseDeprecation && holder.state != connGone {
 				c.counts.deprecations++
 				c.item(holder, wire.Item{Kind: wire.ItemDeprecated, At: r.At, Block: w.Block, From: from})
 			}

@@ -45,6 +45,16 @@ func (h *holders) remove(b occ.BlockID, slot int) bool {
 	return true
 }
 
+// has reports whether slot is in the set of b.
+func (h *holders) has(b occ.BlockID, slot int) bool {
+	s := h.sets[b]
+	if slot < 64 {
+		return s.low&(1<<slot) != 0
+	}
+	i := slot/64 - 1
+	return i < len(s.high) && s.high[i]&(1<<(slot%64)) != 0
+}
+
 // replace empties the set of b but for slot keep, if keep is not negative,
 // and returns what the set was.
 func (h *holders) replace(b occ.BlockID, keep int) slotSet {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
@@ -86,6 +88,8 @@ func (c *Core) pin(cn *conn, m *wire.Pin) {
 	case m.Name == "" || m.Lease < 0:
 		c.reject(cn, m.Req, wire.CodeMalformed, "a pin without a name, or with a negative lease")
 	case !c.within(cn, m.Req, uint64(len(m.Name)), MaxPinName, "name of a pin"):
+	case !exists && !printable(m.Name): // older ones may have such names, and be renewed
+		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodePinName, Text: "the name is not UTF-8, or has control characters"})
 	case exists && c.pins.coming[i].at != m.At:
 		c.refuse(cn, wire.Error{Req: m.Req, Code: wire.CodePinned, Value: uint64(c.pins.coming[i].at), Text: "the name is pinned at another timestamp"})
 	case !exists && !c.within(cn, m.Req, uint64(len(c.pins.coming))+1, MaxPins, "list of pins"):
@@ -97,6 +101,11 @@ func (c *Core) pin(cn *conn, m *wire.Pin) {
 		c.pins.coming.put(pin{name: m.Name, at: m.At, lease: m.Lease})
 		c.enqueue(step{record: &record.Pin{Name: strings.Clone(m.Name), At: m.At, Lease: m.Lease}, conn: cn, req: m.Req})
 	}
+}
+
+// printable reports whether printing a name does nothing but show it.
+func printable(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // unpin takes back a pin once the log has it.

@@ -9,15 +9,32 @@ import (
 
 // registrations is what one connection is registered for: a list that is
 // only appended to, so that a deprecation has nothing to search. Entries whose
-// bit is no longer set are stale; the list is compacted when more than half
-// of it is.
+// bit is no longer set are stale; when more than half of them are, the list is
+// compacted, a little with each registration, so that nothing waits long for it.
 type registrations struct {
-	list []occ.BlockID // oldest first; a block may stand in it twice
+	list []occ.BlockID // oldest first; a block may stand in it several times
 	held int           // blocks whose bit is set
+
+	// While the list is compacted, from the newest entry to the oldest, seen are
+	// the blocks that were met, the entries before next are still to be looked at,
+	// and those from kept on stay. Between them is nothing of use.
+	seen       map[occ.BlockID]struct{} // nil if it is not
+	next, kept int
 }
 
-// compactSlack keeps short lists from being compacted all the time.
-const compactSlack = 64
+const (
+	// compactSlack keeps short lists from being compacted all the time.
+	compactSlack = 64
+	// compactStep is how many entries are looked at with each registration: so
+	// many that the list gets shorter.
+	compactStep = 4
+)
+
+// cut takes the n oldest entries off the list.
+func (r *registrations) cut(n int) {
+	r.list = r.list[n:]
+	r.next, r.kept = max(0, r.next-n), max(0, r.kept-n)
+}
 
 // register makes cn a holder of the current version of b.
 func (c *Core) register(cn *conn, b occ.BlockID) {
@@ -32,9 +49,8 @@ func (c *Core) registered(cn *conn, b occ.BlockID) {
 	r := &cn.regs
 	r.held++
 	r.list = append(r.list, b)
-	if len(r.list) > 2*r.held+compactSlack {
-		c.compact(cn)
-	}
+	c.compact(cn)
+	c.leave(2) // so that, however many come and go, no more is left than there was
 }
 
 // unregistered notes a bit that was just cleared.
@@ -43,21 +59,31 @@ func (c *Core) unregistered(cn *conn) {
 	cn.regs.held--
 }
 
-// compact removes stale entries. Of a block that stands twice the newer entry
-// stays; the bit, cleared meanwhile, says that it was seen.
+// compact goes on with compacting the list, or begins if that is worth it. Of a
+// block that stands in it several times the newest entry stays.
 func (c *Core) compact(cn *conn) {
 	r := &cn.regs
-	kept := make([]occ.BlockID, 0, r.held+compactSlack)
-	for _, b := range slices.Backward(r.list) {
-		if c.holders.remove(b, cn.slot) {
-			kept = append(kept, b)
+	if r.seen == nil {
+		if len(r.list) <= 2*r.held+compactSlack {
+			return
 		}
+		r.seen = make(map[occ.BlockID]struct{})
+		r.next, r.kept = len(r.list), len(r.list)
 	}
-	slices.Reverse(kept)
-	for _, b := range kept {
-		c.holders.add(b, cn.slot)
+	for range compactStep {
+		if r.next == 0 {
+			r.list, r.seen = r.list[r.kept:], nil
+			return
+		}
+		r.next--
+		b := r.list[r.next]
+		if _, again := r.seen[b]; again || !c.holders.has(b, cn.slot) {
+			continue
+		}
+		r.seen[b] = struct{}{}
+		r.kept--
+		r.list[r.kept] = b
 	}
-	r.list = kept
 }
 
 // dropExcess ends the oldest registrations of cn beyond the limit and returns
@@ -82,16 +108,34 @@ func (c *Core) dropExcess(cn *conn) []wire.Item {
 			From:  c.versions.Current(b),
 		})
 	}
-	r.list = r.list[next:]
+	r.cut(next)
 	return dropped
 }
 
-// unregisterAll takes cn out of every holder set.
-func (c *Core) unregisterAll(cn *conn) {
-	for _, b := range cn.regs.list {
-		if c.holders.remove(b, cn.slot) {
-			c.unregistered(cn)
+// maxLeave is how many registrations of connections that are gone are ended in
+// one step, so that nothing waits long for it. The next Sweep, Tick or group goes
+// on, and registering does, too.
+const maxLeave = 1024
+
+// leave ends up to n registrations of connections that are gone: more says that
+// others are left. Until the last one of a connection is ended, its slot stays
+// its own; what becomes of the blocks meanwhile it is not told.
+func (c *Core) leave(n int) (more bool) {
+	for len(c.leaving) > 0 {
+		cn := c.leaving[0]
+		list := cn.regs.list[:min(n, len(cn.regs.list))]
+		for _, b := range list {
+			if c.holders.remove(b, cn.slot) {
+				c.unregistered(cn)
+			}
 		}
+		n -= len(list)
+		if cn.regs.list = cn.regs.list[len(list):]; len(cn.regs.list) > 0 {
+			return true
+		}
+		cn.regs = registrations{}
+		c.slots[cn.slot] = nil
+		c.leaving = slices.Delete(c.leaving, 0, 1)
 	}
-	cn.regs = registrations{}
+	return false
 }

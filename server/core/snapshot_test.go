@@ -3,6 +3,7 @@ package core
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,62 @@ func TestPinLimits(t *testing.T) {
 	}
 	if len(list) != MaxPins || messages < 10 || len(w.problems) > 0 {
 		t.Errorf("%d pins in %d messages, %v", len(list), messages, w.problems)
+	}
+}
+
+// TestPinNames: a new name must be fit to be printed. Of one from before that
+// rule everything works.
+func TestPinNames(t *testing.T) {
+	const old = "old\nname"
+	w := newWorld(Config{BlockSize: 16})
+	if reason := w.core.replayPin(&record.Pin{Name: old}); reason != "" {
+		t.Fatal(reason)
+	}
+	w.open(1)
+	var answers []string
+	w.onMessage = func(_ ConnID, m wire.Message) {
+		switch m := m.(type) {
+		case *wire.Error:
+			answers = append(answers, fmt.Sprint("error ", m.Code))
+		case *wire.PinReply:
+			answers = append(answers, "done")
+		case *wire.PinsReply:
+			answers = append(answers, fmt.Sprintf("%d pins, the first is %q", len(m.Pins), m.Pins[0].Name))
+		}
+	}
+	req := uint64(1)
+	for _, c := range []struct {
+		m    wire.Message
+		want string
+	}{
+		{&wire.Pin{Name: "a\nb"}, "error 14"},
+		{&wire.Pin{Name: "\x1b[2J"}, "error 14"},
+		{&wire.Pin{Name: "nul\x00"}, "error 14"},
+		{&wire.Pin{Name: "\u009b2J"}, "error 14"},
+		{&wire.Pin{Name: "\x9b2J"}, "error 14"},
+		{&wire.Pin{Name: "a\x7f"}, "error 14"},
+		{&wire.Pin{Name: "Übersicht \"1\", 日本"}, "done"},
+		{&wire.Pin{Name: old, Lease: 1}, "done"},
+		{&wire.Pins{}, "2 pins, the first is \"old\\nname\""},
+		{&wire.Unpin{Name: old}, "done"},
+		{&wire.Pin{Name: old}, "error 14"},
+		{&wire.Pins{}, "1 pins, the first is \"Übersicht \\\"1\\\", 日本\""},
+	} {
+		req++
+		switch m := c.m.(type) {
+		case *wire.Pin:
+			m.Req = req
+		case *wire.Unpin:
+			m.Req = req
+		case *wire.Pins:
+			m.Req = req
+		}
+		answers = nil
+		w.receive(1, c.m)
+		w.settle()
+		if !slices.Equal(answers, []string{c.want}) {
+			t.Errorf("%+v: %q, not %s", c.m, answers, c.want)
+		}
 	}
 }
 

@@ -76,9 +76,16 @@ func (v *valueSizes) release(at occ.Timestamp) {
 // nobody can read it.
 const maxSweep = 512
 
-// Sweep drops versions that no readable timestamp reaches, a piece of them: more
-// says that there may be others.
+// Sweep drops versions that no readable timestamp reaches, and ends registrations
+// of connections that are gone, a piece of each: more says that there may be
+// others.
 func (c *Core) Sweep() (more bool) {
+	left := c.leave(maxLeave)
+	return c.drop() || left
+}
+
+// drop drops a piece of the versions.
+func (c *Core) drop() (more bool) {
 	v := &c.values
 	for range maxSweep {
 		old, ok := v.next(c.versions.Horizon())

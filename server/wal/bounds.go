@@ -49,11 +49,11 @@ func readBounds(dir string) (bounds, error) {
 }
 
 // write makes b durable.
-func (b bounds) write(dir string) error {
+func (b bounds) write(f files, dir string) error {
 	buf := append(make([]byte, 0, boundsLen), boundsMagic[:]...)
 	buf = binary.LittleEndian.AppendUint32(buf, formatVersion)
 	buf = binary.LittleEndian.AppendUint64(buf, b.first)
 	buf = binary.LittleEndian.AppendUint64(buf, b.tail)
 	buf = binary.LittleEndian.AppendUint32(buf, crc32.Checksum(buf, castagnoli))
-	return durable.Replace(filepath.Join(dir, boundsName), buf)
+	return f.replace(filepath.Join(dir, boundsName), buf)
 }

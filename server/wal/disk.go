@@ -10,7 +10,6 @@ import (
 	tidwall "github.com/tidwall/wal"
 
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 // keepBuffer bounds the buffer kept between appends.
@@ -21,6 +20,7 @@ const keepBuffer = 2 << 20
 type Disk struct {
 	dir     string
 	store   occ.StoreID
+	files   files
 	segment int64 // the library begins a new one at this size
 
 	mu struct {
@@ -127,7 +127,7 @@ func (d *Disk) noteRoll(index uint64) error {
 	if err := d.measureTail(); err != nil {
 		return err
 	}
-	if err := durable.SyncDir(d.dir); err != nil {
+	if err := d.files.syncDir(d.dir); err != nil {
 		return err
 	}
 	return d.mark()
@@ -136,7 +136,7 @@ func (d *Disk) noteRoll(index uint64) error {
 // mark makes durable that the segments hold entries, so that their loss is
 // noticed.
 func (d *Disk) mark() error {
-	err := bounds{first: d.mu.starts[0], tail: d.mu.starts[len(d.mu.starts)-1]}.write(d.dir)
+	err := bounds{first: d.mu.starts[0], tail: d.mu.starts[len(d.mu.starts)-1]}.write(d.files, d.dir)
 	d.mu.marked = err == nil
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	tidwall "github.com/tidwall/wal"
 
 	"github.com/tidemark/tidemark/occ"
-	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 const (
@@ -48,6 +47,7 @@ func Open(dir string, store occ.StoreID, opts Options) (*Disk, Report, error) {
 type Prepared struct {
 	dir   string
 	store occ.StoreID
+	files files
 	verified
 }
 
@@ -58,7 +58,7 @@ func Prepare(dir string, store occ.StoreID) (*Prepared, Report, error) {
 	if err != nil {
 		return nil, v.report, err
 	}
-	return &Prepared{dir, store, v}, v.report, nil
+	return &Prepared{dir, store, osFiles(), v}, v.report, nil
 }
 
 // Open is the second half, and to be called once: it mends and opens. Nobody
@@ -68,10 +68,10 @@ func (v *Prepared) Open(opts Options) (*Disk, error) {
 	if opts.SegmentBytes <= 0 {
 		opts.SegmentBytes = DefaultSegmentBytes
 	}
-	if err := makeDir(dir); err != nil {
+	if err := makeDir(v.files, dir); err != nil {
 		return nil, fmt.Errorf("create commit log: %w", err)
 	}
-	if err := v.settle(dir); err != nil {
+	if err := v.settle(v.files, dir); err != nil {
 		return nil, fmt.Errorf("mend commit log: %w", err)
 	}
 	log, err := tidwall.Open(dir, &tidwall.Options{
@@ -83,7 +83,7 @@ func (v *Prepared) Open(opts Options) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open commit log: %w", err)
 	}
-	d := &Disk{dir: dir, store: v.store, segment: int64(opts.SegmentBytes)}
+	d := &Disk{dir: dir, store: v.store, files: v.files, segment: int64(opts.SegmentBytes)}
 	d.mu.log = log
 	d.mu.head = Head{Index: v.head.index - 1, CRC: v.head.prev, Epoch: v.head.epoch}
 	d.mu.starts = []uint64{}
@@ -105,7 +105,7 @@ func (v *Prepared) Open(opts Options) (*Disk, error) {
 }
 
 // makeDir creates dir durably, if it does not exist.
-func makeDir(dir string) error {
+func makeDir(f files, dir string) error {
 	ok, err := exists(dir)
 	if ok || err != nil {
 		return err
@@ -113,7 +113,7 @@ func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirPerm); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(dir))
+	return f.syncDir(filepath.Dir(dir))
 }
 
 // agree checks that the library sees the entries that were verified, and
@@ -126,5 +126,5 @@ func (d *Disk) agree() error {
 	if last != d.mu.head.Index {
 		return fmt.Errorf("open commit log: library ends at entry %d, verification at %d", last, d.mu.head.Index)
 	}
-	return durable.SyncDir(d.dir)
+	return d.files.syncDir(d.dir)
 }

@@ -6,14 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 // settle mends what a crash left in the verified directory: it completes an
 // interrupted trim, cuts a torn end, and syncs what is kept. A crash during
 // settle leaves a directory that verifies with the same entries.
-func (v *verified) settle(dir string) error {
+func (v *verified) settle(f files, dir string) error {
 	for _, path := range v.layout.leftovers {
 		if err := os.Remove(path); err != nil {
 			return err
@@ -27,19 +25,19 @@ func (v *verified) settle(dir string) error {
 			}
 			s.path = final
 		}
-		if err := v.rewriteTail(dir, v.layout.segments[n-1].path); err != nil {
+		if err := v.rewriteTail(f, dir, v.layout.segments[n-1].path); err != nil {
 			return err
 		}
 	}
-	return durable.SyncDir(dir)
+	return f.syncDir(dir)
 }
 
 // rewriteTail replaces the last segment by a synced copy of its whole
 // entries. A sync that failed before the restart may have left pages that
 // read well but were never written and never will be; a copy will.
-func (v *verified) rewriteTail(dir, path string) error {
+func (v *verified) rewriteTail(f files, dir, path string) error {
 	temp := filepath.Join(dir, tailTemp)
-	if err := copySynced(temp, path, v.kept); err != nil {
+	if err := copySynced(f, temp, path, v.kept); err != nil {
 		return err
 	}
 	c := v.tail
@@ -54,7 +52,7 @@ func (v *verified) rewriteTail(dir, path string) error {
 }
 
 // copySynced makes dst a durable copy of the first n bytes of src.
-func copySynced(dst, src string, n int64) error {
+func copySynced(f files, dst, src string, n int64) error {
 	in, err := os.Open(src)
 	if err != nil {
 		return err
@@ -70,7 +68,7 @@ func copySynced(dst, src string, n int64) error {
 		out.Close()
 		return err
 	}
-	if err := out.Sync(); err != nil {
+	if err := f.sync(out); err != nil {
 		out.Close()
 		return err
 	}

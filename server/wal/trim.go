@@ -1,10 +1,6 @@
 package wal
 
-import (
-	"fmt"
-
-	"github.com/tidemark/tidemark/server/storedir/durable"
-)
+import "fmt"
 
 // Trim implements Log. It removes whole segments only, so that its cost is
 // bounded by that of copying one.
@@ -37,11 +33,11 @@ func (d *Disk) Trim(upTo uint64) error {
 // can be told from one that is missing.
 func (d *Disk) trimTo(keep int) error {
 	first := d.mu.starts[keep]
-	if err := (bounds{first: first, tail: d.mu.starts[len(d.mu.starts)-1]}).write(d.dir); err != nil {
+	if err := (bounds{first: first, tail: d.mu.starts[len(d.mu.starts)-1]}).write(d.files, d.dir); err != nil {
 		return err
 	}
 	if err := d.mu.log.TruncateFront(first); err != nil {
 		return err
 	}
-	return durable.SyncDir(d.dir)
+	return d.files.syncDir(d.dir)
 }

@@ -22,8 +22,7 @@ import (
 )
 
 const (
-	dirPerm  = 0o750
-	filePerm = 0o640
+	dirPerm = 0o750
 
 	// ReportName is the file in a salvaged store that says what it is.
 	ReportName = "salvaged.json"
@@ -120,7 +119,7 @@ func (s *salvage) finish(to string) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(to, ReportName), append(text, '\n'), filePerm); err != nil {
+	if err := durable.Replace(filepath.Join(to, ReportName), append(text, '\n')); err != nil {
 		return err
 	}
 	if err := storedir.Create(to, storedir.Identity{Store: s.owner.Store, BlockSize: s.owner.BlockSize, Epoch: s.Epoch}); err != nil {
