@@ -115,6 +115,7 @@ type check struct {
 	core      *core.Core
 	replaying bool           // every entry so far was applied, or is in the checkpoint
 	base      *layout.Header // of the checkpoint, if it is whole
+	unusable  bool           // there is a checkpoint, or was one, but it is not whole
 	broken    bool           // the log has shown damage
 }
 
