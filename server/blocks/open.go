@@ -54,6 +54,7 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 		return nil, nil, err
 	}
 	header, state, err := s.load(names)
+	err = s.placed(err)
 	if err == nil && header.Checkpoint > 0 {
 		loaded = &Loaded{Moment: Moment{LogIndex: header.LogIndex, Stable: header.Stable}, State: state, Versions: s.versions}
 	}
@@ -87,7 +88,7 @@ func (s *Store) list() ([]string, error) {
 // that the loss of the first header is noticed like that of a later one.
 func (s *Store) create(names []string) error {
 	if err := s.vacant(names); err != nil {
-		return err
+		return s.placed(err)
 	}
 	if err := s.accept(nil, false); err != nil {
 		return err
