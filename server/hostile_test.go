@@ -44,33 +44,46 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// lenient is the server's end of a connection on which writes have all the time
-// that the client may need, until the server's deadlines are enforced.
+// lenient is the server's end of a connection that has all the time that the
+// client may need, until the server's deadlines are enforced.
 type lenient struct {
 	net.Conn
-	mu       sync.Mutex
-	enforced bool
-	deadline time.Time
+	mu          sync.Mutex
+	enforced    bool
+	read, write time.Time
+}
+
+func (c *lenient) SetReadDeadline(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.read = at
+	return c.apply()
 }
 
 func (c *lenient) SetWriteDeadline(at time.Time) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.deadline = at; !c.enforced {
+	c.write = at
+	return c.apply()
+}
+
+// apply enforces the deadlines, if it is time.
+func (c *lenient) apply() error {
+	if !c.enforced {
 		return nil
 	}
-	return c.Conn.SetWriteDeadline(at)
+	return errors.Join(c.Conn.SetReadDeadline(c.read), c.Conn.SetWriteDeadline(c.write))
 }
 
 func (c *lenient) enforce() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.enforced = true
-	return c.Conn.SetWriteDeadline(c.deadline)
+	return c.apply()
 }
 
-// lenientPipe is pipe to a server whose deadlines count from when enforce is
-// called.
+// lenientPipe is pipe to a server whose deadlines have no effect before enforce
+// is called.
 func lenientPipe(t *testing.T, s *Server) (c *rawClient, enforce func() error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -234,7 +247,11 @@ func TestConnectionLimit(t *testing.T) {
 // said hello may be silent.
 func TestHandshakeTimeout(t *testing.T) {
 	s := running(t, Options{Handshake: 50 * time.Millisecond})
-	polite := pipe(t, s).hello(occ.SessionID{})
+	polite, enforce := lenientPipe(t, s)
+	polite.hello(occ.SessionID{})
+	if err := enforce(); err != nil {
+		t.Fatal(err)
+	}
 	pipe(t, s).ended()
 	polite.settled()
 }
