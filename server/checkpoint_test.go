@@ -75,19 +75,23 @@ func trimmedDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	s := running(t, Options{Dir: dir, CheckpointBytes: 256 << 10})
-	c := pipe(t, s).hello(occ.SessionID{})
-	for i := range 60 { // more than a segment
+	moreThanASegment(pipe(t, s).hello(occ.SessionID{}))
+	shutdown(t, s)
+	if _, err := os.Stat(filepath.Join(dir, "log", "00000000000000000001")); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("the log was not trimmed: %v", err)
+	}
+	return dir
+}
+
+// moreThanASegment commits more than a segment of the log holds.
+func moreThanASegment(c *rawClient) {
+	for i := range 60 {
 		var writes []occ.Write
 		for b := range occ.BlockID(30) {
 			writes = append(writes, write(b+1, content(occ.BlockID(i))))
 		}
 		c.committed(nil, writes...)
 	}
-	shutdown(t, s)
-	if _, err := os.Stat(filepath.Join(dir, "log", "00000000000000000001")); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("the log was not trimmed: %v", err)
-	}
-	return dir
 }
 
 // files are the files in a directory tree with their content, and the

@@ -68,6 +68,28 @@ func (l *script) eventful(c *rawClient) error {
 	return l.steps(c, 8)
 }
 
+// A run of a script has more operations of the disk or fewer: checkpoints are
+// made while commits go on. Tests that go through all of them begin with the
+// most that so many runs have, and go on to the most that they meet.
+const wholeRuns = 8
+
+// leastOperations is how many every run has.
+const leastOperations = 90
+
+// most runs scripts that nothing happens to and returns the highest count.
+func most(t *testing.T, seed uint64, count func(*disk.Memory, *disk.Faulty) int) (n int) {
+	t.Helper()
+	for range wholeRuns {
+		d := disk.NewMemory()
+		faulty := disk.NewFaulty(d)
+		if err := newScript(t, seed).run(wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit), faulty); err != nil {
+			t.Fatal(err)
+		}
+		n = max(n, count(d, faulty))
+	}
+	return n
+}
+
 // TestCrashEverywhere stops the disk of the blocks in each of its operations,
 // from the creation of the files to the end of a second server's last
 // checkpoint, and goes on with what the crash left of what was not synced:
@@ -79,21 +101,28 @@ func TestCrashEverywhere(t *testing.T) {
 	}
 	for _, left := range []struct {
 		name string
+		seed uint64 // with which slots move, whenever checkpoints are made
 		kept func(*rand.Rand) bool
 	}{
-		{"all", func(*rand.Rand) bool { return true }},
-		{"nothing", func(*rand.Rand) bool { return false }},
-		{"part", func(r *rand.Rand) bool { return r.IntN(2) == 0 }},
+		{"all", 31, func(*rand.Rand) bool { return true }},
+		{"nothing", 20, func(*rand.Rand) bool { return false }},
+		{"part", 9, func(r *rand.Rand) bool { return r.IntN(2) == 0 }},
 	} {
 		t.Run(left.name, func(t *testing.T) {
 			var moved, checkpoints uint64
-			for n, crashed := 0, true; crashed; n += stride {
-				var l *script
-				l, crashed = crashAt(t, n, left.kept)
+			crashes := 0
+			end := most(t, left.seed, func(d *disk.Memory, _ *disk.Faulty) int { return d.Operations() })
+			for n := 0; n < end; n += stride {
+				l, operations, crashed := crashAt(t, n, left.seed, left.kept)
 				moved, checkpoints = moved+l.moved, checkpoints+l.checkpoints
-				if n > 10_000 {
-					t.Fatal("the script has no end")
+				if crashed {
+					crashes++
+				} else {
+					end = max(end, operations)
 				}
+			}
+			if crashes*stride < leastOperations {
+				t.Errorf("crashes in %d operations of up to %d, %d apart", crashes, end, stride)
 			}
 			// Whether slots move depends on when checkpoints are made: few runs may do without.
 			if checkpoints == 0 || moved == 0 && stride == 1 {
@@ -103,13 +132,17 @@ func TestCrashEverywhere(t *testing.T) {
 	}
 }
 
-// crashAt runs a script until operation n of the disk, and reports whether it
-// came so far.
-func crashAt(t *testing.T, n int, kept func(*rand.Rand) bool) (l *script, crashed bool) {
+// crashAt runs a script until operation n of the disk, counted from 0, and
+// reports how many there were, and whether it came to that one.
+func crashAt(t *testing.T, n int, seed uint64, kept func(*rand.Rand) bool) (l *script, operations int, crashed bool) {
 	d, log := disk.NewMemory(), wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit)
-	l = newScript(t, uint64(n%5))
+	l = newScript(t, seed)
 	d.StopAfter(n)
 	err := l.run(log, d)
+	operations = d.Operations()
+	if err == nil && operations > n {
+		t.Fatalf("nothing was told of a crash in operation %d", n)
+	}
 	var refused *refusedError // a read that met the crash
 	if err != nil && !errors.Is(err, disk.ErrCrashed) && !(errors.As(err, &refused) && refused.told.Code == wire.CodeDamaged) {
 		t.Fatalf("crash in operation %d: %v", n, err)
@@ -125,5 +158,5 @@ func crashAt(t *testing.T, n int, kept func(*rand.Rand) bool) (l *script, crashe
 			t.Fatalf("after a crash in operation %d: %v", n, err)
 		}
 	}
-	return l, err != nil
+	return l, operations, err != nil
 }

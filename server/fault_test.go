@@ -16,14 +16,14 @@ import (
 
 // withFault runs a script on a disk on which something fails with cause, and
 // then on one that works and has what was synced. It reports whether it failed.
-func withFault(t *testing.T, seed uint64, cause error, spoil func(*disk.Faulty)) bool {
+func withFault(t *testing.T, seed uint64, cause error, spoil func(*disk.Faulty)) (faulty *disk.Faulty, failed bool) {
 	t.Helper()
 	d, log := disk.NewMemory(), wal.NewMemory(occ.StoreID{9}, wal.DefaultMemoryLimit)
 	l, faulty := newScript(t, seed), disk.NewFaulty(d)
 	spoil(faulty)
 	err := l.run(log, faulty)
 	if err == nil {
-		return false
+		return faulty, false
 	}
 	if !errors.Is(err, cause) {
 		t.Fatalf("%v is not told, but %v", cause, err)
@@ -35,7 +35,7 @@ func withFault(t *testing.T, seed uint64, cause error, spoil func(*disk.Faulty))
 	if err := errors.Join(l.steps(l.verify(s), 4), stop(s)); err != nil {
 		t.Fatal(err)
 	}
-	return true
+	return faulty, true
 }
 
 // TestBlockDiskFails fails operations of the disk, one in each run: the server
@@ -45,25 +45,41 @@ func TestBlockDiskFails(t *testing.T) {
 	if testing.Short() {
 		stride = 20
 	}
-	for name, fault := range map[string]disk.Fault{
-		"open":      {Op: disk.OpOpen},
-		"rename":    {Op: disk.OpRename},
-		"remove":    {Op: disk.OpRemove},
-		"directory": {Op: disk.OpSyncDir},
-		"write":     {Op: disk.OpWrite},
-		"short":     {Op: disk.OpWrite, Kind: disk.Short, Err: syscall.EIO},
-		"sync":      {Op: disk.OpSync},
-		"lost sync": {Op: disk.OpSync, Kind: disk.Lose, Err: syscall.EIO},
-		"truncate":  {Op: disk.OpTruncate},
+	for name, c := range map[string]struct {
+		fault disk.Fault
+		least int // in every run there are so many
+	}{
+		"open":      {disk.Fault{Op: disk.OpOpen}, 12},
+		"rename":    {disk.Fault{Op: disk.OpRename}, 1},
+		"remove":    {disk.Fault{Op: disk.OpRemove}, 4},
+		"directory": {disk.Fault{Op: disk.OpSyncDir}, 12},
+		"write":     {disk.Fault{Op: disk.OpWrite}, 30},
+		"short":     {disk.Fault{Op: disk.OpWrite, Kind: disk.Short, Err: syscall.EIO}, 30},
+		"sync":      {disk.Fault{Op: disk.OpSync}, 20},
+		"lost sync": {disk.Fault{Op: disk.OpSync, Kind: disk.Lose, Err: syscall.EIO}, 20},
+		"truncate":  {disk.Fault{Op: disk.OpTruncate}, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cause := fault.Err
+			cause, seed, fails := c.fault.Err, uint64(20), 0
 			if cause == nil {
 				cause = disk.ErrInjected
 			}
-			for n, failed := 1, true; failed; n += stride {
-				fault.Nth = n
-				failed = withFault(t, uint64(n), cause, func(f *disk.Faulty) { f.Inject(fault) })
+			end := most(t, seed, func(_ *disk.Memory, f *disk.Faulty) int { return f.Count(c.fault.Op) })
+			for n := 1; n <= end; n += stride {
+				c.fault.Nth = n
+				faulty, failed := withFault(t, seed, cause, func(f *disk.Faulty) { f.Inject(c.fault) })
+				count := faulty.Count(c.fault.Op)
+				switch {
+				case failed:
+					fails++
+				case count >= n:
+					t.Fatalf("nothing was told of fault %d", n)
+				default:
+					end = max(end, count)
+				}
+			}
+			if fails*stride < c.least {
+				t.Errorf("%d of up to %d operations failed, %d apart", fails, end, stride)
 			}
 		})
 	}
@@ -71,7 +87,12 @@ func TestBlockDiskFails(t *testing.T) {
 
 // TestDiskFull: so it is when the disk is full.
 func TestDiskFull(t *testing.T) {
-	for room := int64(100); withFault(t, uint64(room), syscall.ENOSPC, func(f *disk.Faulty) { f.Room(room) }); room *= 3 {
+	full, room := true, int64(100)
+	for ; full; room *= 3 {
+		_, full = withFault(t, uint64(room), syscall.ENOSPC, func(f *disk.Faulty) { f.Room(room) })
+	}
+	if room < 50_000 {
+		t.Errorf("the script needs no more than %d bytes", room/3)
 	}
 }
 

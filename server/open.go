@@ -35,9 +35,6 @@ func Open(opts Options) (*Server, error) {
 
 // start recovers the state and starts the goroutines.
 func start(opts Options, st *storage) (*Server, error) {
-	if err := opts.checkBlock(st.blockSize); err != nil {
-		return nil, err
-	}
 	if _, err := st.log.Fence(st.epoch); err != nil {
 		return nil, fmt.Errorf("become the writer of the log: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/disk"
+	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
 	"github.com/tidemark/tidemark/server/wal"
 )
@@ -53,6 +54,9 @@ func openStorage(opts Options) (*storage, error) {
 // embed takes the log and the disk that the options name, or a log in memory.
 func (st *storage) embed(opts Options) error {
 	st.log, st.store, st.blockSize = opts.Log, opts.Store, cmp.Or(opts.BlockSize, storedir.DefaultBlockSize)
+	if err := opts.checkBlock(st.blockSize); err != nil {
+		return err
+	}
 	if st.log == nil {
 		rand.Read(st.store[:])
 		st.log = wal.NewMemory(st.store, wal.DefaultMemoryLimit).Open()
@@ -69,20 +73,27 @@ func (st *storage) embed(opts Options) error {
 		return err
 	}
 	if opts.Blocks == nil {
-		return st.joins(blocks.Durable{}, false)
+		return st.joins(nil, false)
 	}
 	return st.openBlocks(opts, opts.Blocks)
 }
 
 // openDir locks the directory and opens its log under a new epoch. Log and
-// blocks are created or changed when both have been found whole and one
-// store's; a directory that is refused stays as it was.
+// blocks are created or changed when both have been found whole, one store's,
+// and of versions that this program knows; a directory that is refused until
+// then stays as it was.
 func (st *storage) openDir(opts Options) (err error) {
 	if st.dir, err = storedir.Open(opts.Dir, storedir.Options{BlockSize: opts.BlockSize}); err != nil {
 		return err
 	}
 	st.store, st.blockSize = st.dir.StoreID(), st.dir.BlockSize()
+	if err := opts.checkBlock(st.blockSize); err != nil {
+		return err
+	}
 	prepared, report, err := wal.Prepare(st.dir.LogDir(), st.store)
+	if err == nil {
+		err = st.dir.WrittenUnder(report.Epoch)
+	}
 	if err != nil {
 		return err
 	}
@@ -111,7 +122,7 @@ func (st *storage) openDir(opts Options) (err error) {
 func (st *storage) blocksDisk() (disk.Disk, error) {
 	exists, err := st.dir.HasBlocks()
 	if err == nil && !exists {
-		err = st.joins(blocks.Durable{}, false)
+		err = st.accept(nil, false)
 	}
 	if err != nil {
 		return nil, err
@@ -122,7 +133,7 @@ func (st *storage) blocksDisk() (disk.Disk, error) {
 
 func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
 	st.blocks, st.loaded, err = blocks.Open(d, blocks.Options{
-		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(), Accept: st.joins,
+		Store: st.store, BlockSize: st.blockSize, CacheBytes: opts.CacheBytes, DirtyBytes: opts.dirtyBytes(), Accept: st.accept,
 	})
 	if err != nil {
 		return fmt.Errorf("open the block store: %w", err)
@@ -130,11 +141,23 @@ func (st *storage) openBlocks(opts Options, d disk.Disk) (err error) {
 	return nil
 }
 
+// accept decides whether the store is to be opened with the checkpoint that was
+// found; nothing has been changed yet.
+func (st *storage) accept(found *blocks.Loaded, exists bool) error {
+	if err := st.joins(found, exists); err != nil || st.dir == nil {
+		return err
+	}
+	return st.readable(found)
+}
+
 // joins checks that the log goes on where the checkpoint ends, or at its first
 // entry if there is none; exists is false if there is no block store either.
-func (st *storage) joins(held blocks.Durable, exists bool) error {
-	log := st.entries
-	if st.dir != nil && held.Checkpoint == 0 {
+func (st *storage) joins(found *blocks.Loaded, exists bool) error {
+	log, held := st.entries, uint64(0)
+	if found != nil {
+		held = found.LogIndex
+	}
+	if st.dir != nil && found == nil {
 		switch epoch := st.dir.Epoch(); {
 		case storedir.Anew(epoch):
 			return fmt.Errorf("%w: the store was restored or salvaged, and what it began with is gone", ErrNoCheckpoint)
@@ -146,12 +169,38 @@ func (st *storage) joins(held blocks.Durable, exists bool) error {
 		}
 	}
 	switch {
-	case log.last < held.LogIndex:
-		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, log.last, held.LogIndex)
-	case log.first > held.LogIndex+1:
-		return fmt.Errorf("%w: the log begins with entry %d, and what is there holds all up to %d", ErrNoCheckpoint, log.first, held.LogIndex)
+	case log.last < held:
+		return fmt.Errorf("%w: it ends with entry %d, and the newest checkpoint holds all up to %d", ErrLogShort, log.last, held)
+	case log.first > held+1:
+		return fmt.Errorf("%w: the log begins with entry %d, and what is there holds all up to %d", ErrNoCheckpoint, log.first, held)
 	}
 	return nil
+}
+
+// readable checks that this program knows the versions of all that recovery
+// will decode.
+func (st *storage) readable(found *blocks.Loaded) error {
+	held := uint64(0)
+	if found != nil {
+		held = found.LogIndex
+		state, err := record.DecodeState(found.State)
+		if err == nil {
+			err = st.dir.WrittenUnder(state.Epoch)
+		}
+		if err != nil {
+			return fmt.Errorf("the checkpoint at log entry %d: %w", held, err)
+		}
+	}
+	_, err := wal.Survey(st.dir.LogDir(), st.store, wal.Visitor{Entry: func(e wal.Entry) error {
+		if e.Index <= held {
+			return nil
+		}
+		if _, err := record.Decode(e.Payload); err != nil {
+			return fmt.Errorf("%s, offset %d, log entry %d: %w", e.Segment, e.Offset, e.Index, err)
+		}
+		return nil
+	}})
+	return err
 }
 
 func (st *storage) close() (err error) {

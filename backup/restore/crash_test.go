@@ -33,8 +33,8 @@ func TestCrashEverywhere(t *testing.T) {
 		func(disk.Unsynced) bool { return rng.IntN(2) == 0 },
 		func(disk.Unsynced) bool { return rng.IntN(4) > 0 },
 	}
-	complete := false
-	for n := 0; !complete; n++ {
+	complete, n := false, 0
+	for ; !complete; n++ {
 		d := disk.NewMemory()
 		d.StopAfter(n)
 		r, err := restore.Blocks(t.Context(), d, epoch, f.chain(t, 2), restore.Options{})
@@ -63,14 +63,20 @@ func TestCrashEverywhere(t *testing.T) {
 			}
 		}
 	}
+	if n <= leastOperations {
+		t.Errorf("a restore has no more than %d operations", n-1)
+	}
 }
+
+// leastOperations is how many of a restore there must be to go through.
+const leastOperations = 25
 
 // Wherever the disk fails there is no directory, nor anything left of it.
 func TestFaultsEverywhere(t *testing.T) {
 	f := small(t)
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "data")
-	for _, op := range []disk.Op{disk.OpWrite, disk.OpSync} {
+	for op, least := range map[disk.Op]int{disk.OpWrite: 6, disk.OpSync: 7} {
 		for n := 1; ; n++ {
 			var faulty *disk.Faulty
 			_, err := restore.Directory(t.Context(), dir, f.chain(t, 2), restore.Options{Wrap: func(d disk.Disk) disk.Disk {
@@ -78,8 +84,8 @@ func TestFaultsEverywhere(t *testing.T) {
 				return faulty
 			}})
 			if faulty.Count(op) < n {
-				if err != nil {
-					t.Fatal(err)
+				if err != nil || n <= least {
+					t.Fatalf("operation %d of kind %d: %v", n, op, err)
 				}
 				break
 			}

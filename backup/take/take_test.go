@@ -105,8 +105,8 @@ func TestDamagedBlock(t *testing.T) {
 	var out bytes.Buffer
 	_, err = Backup(r.ctx, r.another(), &out, Options{})
 	var damaged *DamagedError
-	const want = "no backup can be made, as block 3 has damaged data since timestamp 2: write the whole block anew, or make a new store of what is whole " +
-		"with tidemark store salvage (the server says: block store is damaged: blocks, offset "
+	want := "no backup can be made, as block 3 has damaged data since timestamp 2: write the whole block anew, or make a new store of what is whole " +
+		"with tidemark store salvage (the server says: block store is damaged: " + path + ", offset "
 	if !errors.As(err, &damaged) || damaged.Block != 3 || damaged.From != 2 || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v", err)
 	}

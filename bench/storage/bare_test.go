@@ -34,7 +34,7 @@ func appendAndSync(b *testing.B, path string, n int, more time.Duration, size in
 		if err := f.Sync(); err != nil {
 			b.Fatal(err)
 		}
-		time.Sleep(more)
+		<-time.After(more)
 	}
 	return time.Since(begun)
 }

@@ -123,7 +123,7 @@ type slowLog struct {
 // Append implements wal.Log.
 func (l slowLog) Append(payload []byte) (uint64, error) {
 	index, err := l.Log.Append(payload)
-	time.Sleep(l.more)
+	<-time.After(l.more)
 	return index, err
 }
 

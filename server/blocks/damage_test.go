@@ -233,9 +233,9 @@ func TestRefusedIsUnchanged(t *testing.T) {
 		d, asked := c.left.disk(t), false
 		before := d.Operations()
 		o := w.opts
-		o.Accept = func(found Durable, exists bool) error {
+		o.Accept = func(found *Loaded, exists bool) error {
 			asked = true
-			if exists != c.exists || (found.LogIndex == w.durable) != exists || (found != Durable{}) != exists {
+			if exists != c.exists || (found != nil) != exists || exists && (found.LogIndex != w.durable || !bytes.Equal(found.State, w.known[w.durable].state)) {
 				t.Errorf("%s: found %+v, %t", name, found, exists)
 			}
 			return unwanted

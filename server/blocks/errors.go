@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks/layout"
+	"github.com/tidemark/tidemark/server/disk"
 )
 
 var (
@@ -25,8 +26,8 @@ var (
 
 // CorruptError says that a file is not as it was written.
 type CorruptError struct {
-	File   string
-	Offset int64 // of the damage, or of the structure that is damaged
+	File   string // see disk.Path
+	Offset int64  // of the damage, or of the structure that is damaged
 	// Block and From name the version whose data are damaged; From is 0 if
 	// the damage is to no version's data.
 	Block  occ.BlockID
@@ -46,7 +47,7 @@ func (e *CorruptError) Error() string {
 // VersionError says that a file has a format version that this program does
 // not know.
 type VersionError struct {
-	File    string
+	File    string // see disk.Path
 	Offset  int64
 	Version uint32
 }
@@ -60,7 +61,7 @@ func (e *VersionError) Error() string {
 // OwnerError says that a file belongs to another store, or has blocks of
 // another size.
 type OwnerError struct {
-	File       string
+	File       string // see disk.Path
 	Have, Want layout.Owner
 }
 
@@ -84,7 +85,7 @@ func (e *OptionsError) Error() string {
 // IOError says that the disk failed.
 type IOError struct {
 	Op    string // what was tried
-	File  string
+	File  string // its name
 	Cause error
 }
 
@@ -93,6 +94,23 @@ func (e *IOError) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.File,
 
 // Unwrap returns the cause.
 func (e *IOError) Unwrap() error { return e.Cause }
+
+// placed gives an error that says what is wrong with a file the file's path,
+// if it has one. An error of the operating system has it already.
+func (s *Store) placed(err error) error {
+	var corrupt *CorruptError
+	var version *VersionError
+	var owner *OwnerError
+	switch {
+	case errors.As(err, &corrupt):
+		corrupt.File = disk.Path(s.disk, corrupt.File)
+	case errors.As(err, &version):
+		version.File = disk.Path(s.disk, version.File)
+	case errors.As(err, &owner):
+		owner.File = disk.Path(s.disk, owner.File)
+	}
+	return err
+}
 
 // located gives an error of decoding or reading its place: what was decoded
 // begins at offset at of the file.

@@ -73,7 +73,7 @@ func (s *Store) loadHeader() (newest layout.Header, spoilt, err error) {
 		return newest, nil, faults[0]
 	}
 	if len(faults) > 0 {
-		spoilt = faults[0]
+		spoilt = s.placed(faults[0])
 	}
 	return newest, spoilt, nil
 }

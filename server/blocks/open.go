@@ -54,8 +54,12 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 		return nil, nil, err
 	}
 	header, state, err := s.load(names)
+	err = s.placed(err)
+	if err == nil && header.Checkpoint > 0 {
+		loaded = &Loaded{Moment: Moment{LogIndex: header.LogIndex, Stable: header.Stable}, State: state, Versions: s.versions}
+	}
 	if err == nil && !created {
-		err = s.accept(true)
+		err = s.accept(loaded, true)
 	}
 	if err == nil {
 		err = s.takeOver(header, names)
@@ -64,11 +68,7 @@ func Open(d disk.Disk, o Options) (s *Store, loaded *Loaded, err error) {
 		s.closeFiles()
 		return nil, nil, err
 	}
-	if header.Checkpoint == 0 {
-		return s, nil, nil
-	}
-	moment := Moment{LogIndex: header.LogIndex, Stable: header.Stable}
-	return s, &Loaded{Moment: moment, State: state, Versions: s.versions}, nil
+	return s, loaded, nil
 }
 
 func (s *Store) versions(yield func(occ.BlockID, occ.Timestamp, int) error) error {
@@ -88,9 +88,9 @@ func (s *Store) list() ([]string, error) {
 // that the loss of the first header is noticed like that of a later one.
 func (s *Store) create(names []string) error {
 	if err := s.vacant(names); err != nil {
-		return err
+		return s.placed(err)
 	}
-	if err := s.accept(false); err != nil {
+	if err := s.accept(nil, false); err != nil {
 		return err
 	}
 	w := layout.NewIndexWriter(s.owner, 0)
@@ -118,11 +118,11 @@ func (s *Store) create(names []string) error {
 }
 
 // accept asks the caller whether to go on with what was found.
-func (s *Store) accept(exists bool) error {
+func (s *Store) accept(found *Loaded, exists bool) error {
 	if s.opts.Accept == nil {
 		return nil
 	}
-	return s.opts.Accept(s.mu.durable, exists)
+	return s.opts.Accept(found, exists)
 }
 
 // vacant checks that what is there without a header file is no more than what a

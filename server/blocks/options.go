@@ -44,9 +44,10 @@ type Options struct {
 	// slot or a frame. 0 means DefaultStepBytes.
 	StepBytes int
 	// Accept, if set, is asked before anything on the disk is changed: is the
-	// checkpoint that was found the one that is wanted? exists is false if there
-	// is no store, and one would be created. Open returns its error as it is.
-	Accept func(found Durable, exists bool) error
+	// checkpoint that was found the one that is wanted? found is nil if there is
+	// none yet; exists is false if there is no store either, and one would be
+	// created. Open returns its error as it is.
+	Accept func(found *Loaded, exists bool) error
 }
 
 func (o Options) owner() layout.Owner { return layout.Owner{Store: o.Store, BlockSize: o.BlockSize} }

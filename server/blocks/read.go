@@ -56,27 +56,27 @@ func (s *Store) fetch(r ref, where place) ([]byte, error) {
 	defer s.slots.Put(whole)
 	b := (*whole)[:layout.SlotHeader+int(where.size)]
 	if _, err := s.blocks.file.ReadAt(b, at); err != nil {
-		return nil, named(r, located(blocksName, at, err))
+		return nil, s.named(r, located(blocksName, at, err))
 	}
 	slot, err := layout.DecodeSlot(b)
 	if err != nil {
-		return nil, named(r, located(blocksName, at, err))
+		return nil, s.named(r, located(blocksName, at, err))
 	}
 	if slot.Block != r.block || slot.From != r.from || len(slot.Data) != int(where.size) {
-		return nil, named(r, &CorruptError{File: blocksName, Offset: at, Reason: "the slot holds another version"})
+		return nil, s.named(r, &CorruptError{File: blocksName, Offset: at, Reason: "the slot holds another version"})
 	}
 	// Without the slot's header the data of a whole block have a size that
 	// the allocator has, too.
 	return bytes.Clone(slot.Data), nil
 }
 
-// named gives a CorruptError its version.
-func named(r ref, err error) error {
+// named gives a CorruptError its version and its path.
+func (s *Store) named(r ref, err error) error {
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
 		corrupt.Block, corrupt.From = r.block, r.from
 	}
-	return err
+	return s.placed(err)
 }
 
 // keep puts what was read into the cache, unless the version is gone.

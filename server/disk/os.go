@@ -11,6 +11,15 @@ const filePerm = 0o640
 // OS returns the directory at path, which must exist, as a Disk.
 func OS(path string) Disk { return osDisk(path) }
 
+// Path returns what messages call a file of d: its path, if d is a directory of
+// the operating system, and else its name.
+func Path(d Disk, name string) string {
+	if dir, ok := d.(osDisk); ok {
+		return filepath.Join(string(dir), name)
+	}
+	return name
+}
+
 type osDisk string
 
 func (d osDisk) path(name string) (string, error) {

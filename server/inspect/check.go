@@ -121,7 +121,7 @@ type check struct {
 	core      *core.Core
 	replaying bool           // every entry so far was applied, or is in the checkpoint
 	base      *layout.Header // of the checkpoint, if it is whole
-	baseless  bool           // there is one, and it is not
+	unusable  bool           // there is a checkpoint, or was one, but it is not whole
 	store     occ.StoreID    // whose the block store is
 	above     string         // an index file that may be of a newer one
 	broken    bool           // the log has shown damage

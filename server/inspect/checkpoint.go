@@ -45,8 +45,8 @@ func (c *check) checkpoint(ctx context.Context, in *storedir.Inspection) error {
 				return err
 			}
 		}
-		c.baseless = c.base == nil
-		c.replaying = !c.baseless
+		c.unusable = c.base == nil
+		c.replaying = !c.unusable
 	}
 	c.leftover(d)
 	c.Replayed = c.covered()
@@ -204,7 +204,7 @@ func (c *check) fits(log string) error {
 	f := Finding{Kind: Fit, File: filepath.Clean(log)}
 	covered := c.covered()
 	switch {
-	case c.broken || c.baseless: // no checkpoint that can be compared
+	case c.broken || c.unusable: // no checkpoint that can be compared
 		return nil
 	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
 		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"

@@ -12,6 +12,9 @@ var (
 	ErrForeign = errors.New("directory is not empty and holds no store")
 	// ErrDamaged: the store file fails its checksum or is no store file.
 	ErrDamaged = errors.New("store file is damaged")
+	// ErrOlder: the store file is not the one under which the store was last
+	// written: its epoch had passed already.
+	ErrOlder = errors.New("store file is older than the store in the directory")
 	// ErrClosed: the Dir was closed.
 	ErrClosed = errors.New("store directory is closed")
 )

@@ -3,6 +3,7 @@ package storedir
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -155,6 +156,19 @@ func (d *Dir) Epoch() uint64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.mu.file.epoch
+}
+
+// WrittenUnder is told of an epoch under which something in the directory was
+// written. An epoch is durable in the store file before anything is written
+// under it: if it is above that of the store file, somebody has put an older
+// file there, or the disk has lost the newer one, and the error is ErrOlder.
+func (d *Dir) WrittenUnder(epoch uint64) error {
+	have := d.Epoch()
+	if epoch <= have {
+		return nil
+	}
+	return &Error{Dir: d.path, Cause: fmt.Errorf("%w: %s has epoch %d, and something was written under epoch %d",
+		ErrOlder, filepath.Join(d.path, storeName), have, epoch)}
 }
 
 // NextEpoch begins a new epoch and returns it. It is durable before NextEpoch

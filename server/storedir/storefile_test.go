@@ -101,3 +101,24 @@ func FuzzDecodeStoreFile(f *testing.F) {
 		}
 	})
 }
+
+// TestWrittenUnder: a store file that is older than what was written is told
+// by its path, and not by an epoch that was taken but not used.
+func TestWrittenUnder(t *testing.T) {
+	path := t.TempDir()
+	d := mustOpen(t, path, Options{})
+	for range 2 {
+		if _, err := d.NextEpoch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for epoch := range uint64(3) {
+		if err := d.WrittenUnder(epoch); err != nil {
+			t.Errorf("epoch %d: %v", epoch, err)
+		}
+	}
+	err := d.WrittenUnder(3)
+	if want := filepath.Join(path, storeName) + " has epoch 2, and something was written under epoch 3"; !errors.Is(err, ErrOlder) || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("epoch 3: %v", err)
+	}
+}
