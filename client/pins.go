@@ -136,8 +136,7 @@ func (db *DB) pinned(ctx context.Context, name string, noWait bool) (occ.Timesta
 }
 
 // reach makes sure that the DB knows the store up to at, which costs a ping if
-// it has not heard of it. If the server has not
-// got there it is a *FutureError.
+// it has not heard of it. If the server has not got there it is a *FutureError.
 func (db *DB) reach(ctx context.Context, at occ.Timestamp, noWait bool) error {
 	db.mu.Lock()
 	glub := db.core.GLUB()

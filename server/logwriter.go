@@ -6,8 +6,8 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// logWriters is how many goroutines write the log, in turn: while one has a
-// group applied and answered, another one writes the next.
+// logWriters is how many goroutines write the log, in turn: while one puts the
+// values of a group and has it answered, another one writes the next.
 const logWriters = 2
 
 // writeLog is a log writer: it makes one group at a time durable. The next one

@@ -46,7 +46,8 @@ type Options struct {
 	// is on disk; 0 means blocks.DefaultCacheBytes. What waits to be written
 	// comes on top, as much again, but at least 1 MiB and at most
 	// blocks.DefaultDirtyBytes; commits wait while it is twice that. What is on
-	// its way through the log then still comes on top: 1 MiB, or one commit.
+	// its way through the log then still comes on top: two groups, each of 1 MiB
+	// or one commit.
 	CacheBytes int64
 	// PendingBytes bounds the commits that wait for the log: while so much
 	// does, others are refused with CodeBusy. It lowers Limits.CommitWrites, so
@@ -88,7 +89,7 @@ type Options struct {
 	// connection may be silent between messages is Limits.Silence.
 	ReadTimeout time.Duration
 	// WriteTimeout is how long one write to a connection may take before it
-	// is dropped; 0 means DefaultWriteTimeout.
+	// is dropped, or up to an eighth less; 0 means DefaultWriteTimeout.
 	WriteTimeout time.Duration
 	// QueueBytes and QueueMessages bound what waits to be sent on one
 	// connection; beyond them it is dropped. 0 means the defaults. A queue

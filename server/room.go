@@ -3,8 +3,8 @@ package server
 import "sync"
 
 // room bounds what several goroutines have at a time. Who wants more than is
-// left waits, and those who come later wait behind: nobody is overtaken, so a
-// large wish is granted like a small one. Who wants more than there is at all
+// left waits, and those who come later wait behind: the first of those who wait
+// is never overtaken, so a large wish is granted like a small one. Who wants more than there is at all
 // gets it when nobody else has any.
 type room struct {
 	limit int64

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -144,6 +145,19 @@ func TestOpenRefuses(t *testing.T) {
 		if c.is != nil && !errors.Is(err, c.is) || c.is == nil && !errors.As(err, &options) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestRefusedBlockSize: a block size that does not fit other options makes no
+// directory, which would keep it.
+func TestRefusedBlockSize(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	var options *OptionsError
+	if _, err := Open(Options{Dir: dir, BlockSize: 65536, QueueBytes: 8192}); !errors.As(err, &options) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("the directory was made:", err)
 	}
 }
 

@@ -81,8 +81,12 @@ func (st *storage) embed(opts Options) error {
 // openDir locks the directory and opens its log under a new epoch. Log and
 // blocks are created or changed when both have been found whole, one store's,
 // and of versions that this program knows; a directory that is refused until
-// then stays as it was.
+// then stays as it was, and a new one is not made for blocks that do not fit
+// other options.
 func (st *storage) openDir(opts Options) (err error) {
+	if err := opts.checkBlock(opts.BlockSize); err != nil { // 0 fits
+		return err
+	}
 	if st.dir, err = storedir.Open(opts.Dir, storedir.Options{BlockSize: opts.BlockSize}); err != nil {
 		return err
 	}

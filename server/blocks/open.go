@@ -84,8 +84,9 @@ func (s *Store) list() ([]string, error) {
 }
 
 // create makes the files of an empty store, which is there once the header
-// file has its name; takeOver makes that durable. It begins with checkpoint 0, which is like any other, so
-// that the loss of the first header is noticed like that of a later one.
+// file has its name; takeOver makes that durable. It begins with checkpoint 0,
+// which is like any other, so that the loss of the first header is noticed like
+// that of a later one.
 func (s *Store) create(names []string) error {
 	if err := s.vacant(names); err != nil {
 		return s.placed(err)

@@ -10,9 +10,9 @@ import (
 )
 
 // strays are slots to be moved that do not say whose they are, or say what is
-// not so, since they are damaged. The index says it, in a walk over all of it. They are
-// copied byte by byte, so that what was damaged stays so, and what can be made
-// of it can be made of the copy.
+// not so, since they are damaged. The index says it, in a walk over all of it.
+// They are copied byte by byte, so that what was damaged stays so, and what can
+// be made of it can be made of the copy.
 type strays struct {
 	to   map[uint32]uint32 // their new places, by their old ones; at most maxMoves
 	walk walk

@@ -48,9 +48,8 @@ func (c *Core) Connect(id ConnID) {
 }
 
 // Disconnect forgets a connection: its registrations (of many a piece, and Sweep
-// the others), parked reads, and the
-// commits that are held back. Its session stays, and all other commits that it
-// sent still commit. A connection that the
+// the others), parked reads, and the commits that are held back. Its session
+// stays, and all other commits that it sent still commit. A connection that the
 // core does not know is ignored.
 func (c *Core) Disconnect(id ConnID) {
 	if cn := c.conns[id]; cn != nil {

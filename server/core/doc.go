@@ -75,10 +75,11 @@
 //  9. Stable never decreases.
 //  10. Every queue has a limit: reads and leases under way per connection,
 //     resends waiting per commit, commits per session, sessions, holders per
-//     connection, bytes of values and of their index, pins, commits held back. A commit is held back
-//     at most once, and for no longer than ReservationTime and two Ticks (see
-//     fairness). What a pin or the horizon lets go is dropped in steps of
-//     bounded size.
+//     connection, bytes of values and of their index, pins, commits held back. A commit
+//     is held back at most once, and for no longer than ReservationTime and two
+//     Ticks (see fairness). What a pin or the horizon lets go is dropped in steps
+//     of bounded size, and so are the registrations of connections that ended,
+//     at least two of them whenever one is made.
 //
 // # Three numbers
 //

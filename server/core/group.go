@@ -57,8 +57,9 @@ func (c *Core) Flush() {
 	c.emit(Append{Records: c.records, Bytes: bytes})
 }
 
-// Durable says that the group under way is durable. The next one is closed,
-// first of all, so that the log has something to do while this one is applied.
+// Durable says that the group under way is durable. The next one is closed
+// first: its Append comes before the effects of this one, so that the log has
+// something to do while values are put and answers sent.
 func (c *Core) Durable() {
 	group := append(c.applying[:0], c.queue[:c.flight]...)
 	rest := copy(c.queue, c.queue[c.flight:])

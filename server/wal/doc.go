@@ -7,8 +7,9 @@
 // # Files
 //
 // A log directory holds segments and, once it has an entry, the file "bounds"
-// (older programs wrote it when the log rolled). A segment is named by the index of its first
-// entry in 20 decimal digits, and holds entries one after another, each as
+// (older programs wrote it when the log rolled). A segment is named by the
+// index of its first entry in 20 decimal digits, and holds entries one after
+// another, each as
 //
 //	varint(length of the entry)   written by the library
 //	entry
@@ -27,9 +28,8 @@
 //	    48      4  checksum: CRC-32C of bytes 0 to 47 and the payload
 //	    52         payload
 //
-// In every later version the magic, the version, the length and the checksum
-// keep place and meaning, so that an old program can tell a newer log from a
-// damaged one. The checksum of the predecessor makes the entries a chain: an
+// In every later version all fields of the header keep place and meaning, so
+// that an old program can tell a newer log from a damaged one. The checksum of the predecessor makes the entries a chain: an
 // entry that is whole proves which entries came before it.
 //
 // "bounds" says what a directory listing cannot: which segments must exist,
