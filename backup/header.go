@@ -43,7 +43,7 @@ type Header struct {
 
 // Generation tells apart what became of a store before and after it was
 // restored: the same timestamp may mean something else there.
-func (h Header) Generation() uint64 { return h.Epoch >> 32 }
+func (h Header) Generation() uint32 { return occ.Generation(h.Epoch) }
 
 // problem returns why there can be no such backup.
 func (h Header) problem() string {

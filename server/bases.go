@@ -1,8 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
@@ -11,8 +14,9 @@ import (
 )
 
 // maxBaseBytes bounds the bases that have been read for commits which the core
-// does not have yet, of all connections, by whole blocks. A commit with more of
-// them waits until there are no others.
+// does not have yet, of all connections, by whole blocks. Who wants more than is
+// left waits, and those who come later wait behind. A commit with more of them
+// than that waits until there are no others.
 const maxBaseBytes = 16 << 20
 
 // based is a commit that writes ranges, by its place among the messages that
@@ -43,13 +47,19 @@ func (s *Server) readBases(messages []wire.Message) (commits []based, held int64
 			held += int64(n) * int64(s.storage.blockSize)
 		}
 	}
-	if held > 0 {
-		s.bases.take(held)
-	}
+	held = holdBases(s.bases, held)
 	for i := range commits {
 		commits[i].Bases = s.readEach(commits[i].refs)
 	}
 	return commits, held
+}
+
+// holdBases takes so many bytes of room, or all of it for more, waits until it
+// has them, and returns what it took.
+func holdBases(room *semaphore.Weighted, bytes int64) (held int64) {
+	held = min(bytes, maxBaseBytes)
+	_ = room.Acquire(context.Background(), held) // fails only with its context
+	return held
 }
 
 // readEach reads versions one after another, up to one that cannot be read. A

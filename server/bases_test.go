@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/disk"
@@ -87,10 +89,9 @@ func TestOwnerReadsNothing(t *testing.T) {
 		})
 	}
 	working.Wait()
-	s.bases.mu.Lock()
-	defer s.bases.mu.Unlock()
-	if d.failed.Load() || d.reads.Load() == 0 || s.bases.used != 0 {
-		t.Errorf("the owner has read: %v; %d reads in all, %d bytes held", d.failed.Load(), d.reads.Load(), s.bases.used)
+	none := s.bases.TryAcquire(maxBaseBytes)
+	if d.failed.Load() || d.reads.Load() == 0 || !none {
+		t.Errorf("the owner has read: %v; %d reads in all, nothing held: %v", d.failed.Load(), d.reads.Load(), none)
 	}
 }
 
@@ -109,33 +110,31 @@ func TestBaseNotThereYet(t *testing.T) {
 	c.reads(1, 2, "xo come")
 }
 
-// TestRoom: who wants more than is left waits, with those behind it, and who
-// wants more than there is at all waits only until nobody has any.
-func TestRoom(t *testing.T) {
-	r := newRoom(10)
-	r.take(4)
-	r.take(6)
-	got := make(chan string)
-	go func() {
-		r.take(11)
-		got <- "much"
-	}()
-	for r.turn.TryLock() { // until it waits
-		r.turn.Unlock()
+// TestHoldBases: who wants more than is left waits, with those behind it, and
+// who wants more than there is at all waits only until nobody has any.
+func TestHoldBases(t *testing.T) {
+	const most = maxBaseBytes
+	room := semaphore.NewWeighted(most)
+	holdBases(room, 4)
+	holdBases(room, most-6)
+	got := make(chan int64)
+	go func() { got <- holdBases(room, most+1) }()
+	for room.TryAcquire(2) { // until it waits
+		room.Release(2)
 		runtime.Gosched()
 	}
-	r.give(6)
-	if r.turn.TryLock() {
+	room.Release(most - 6)
+	if room.TryAcquire(1) {
 		t.Fatal("somebody can overtake")
 	}
-	r.give(4)
-	if who := <-got; who != "much" || r.used != 11 {
-		t.Fatalf("%s, %d", who, r.used)
+	room.Release(4)
+	held := <-got
+	if held != most || room.TryAcquire(1) {
+		t.Fatalf("%d are held", held)
 	}
-	r.give(11)
-	r.take(10)
-	r.give(10)
-	if r.used != 0 {
-		t.Errorf("%d are used", r.used)
+	room.Release(held)
+	room.Release(holdBases(room, most))
+	if !room.TryAcquire(most) {
+		t.Error("something is held")
 	}
 }

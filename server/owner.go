@@ -128,7 +128,7 @@ func (s *Server) opened(c *conn) bool {
 func (s *Server) received(c *conn, messages []wire.Message) bool {
 	commits, held := s.readBases(messages)
 	if held > 0 {
-		defer s.bases.give(held)
+		defer s.bases.Release(held)
 	}
 	if !s.enter() {
 		return false

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/record"
@@ -29,7 +31,7 @@ type Server struct {
 	begun   time.Time // the zero of the core's clock
 
 	loads   *loadQueue
-	bases   *room                // for the bases of commits that the core does not have yet
+	bases   *semaphore.Weighted  // of maxBaseBytes
 	appends chan []record.Record // the group to be made durable; at most one
 	stop    chan struct{}        // closed by Shutdown
 	done    chan struct{}        // closed by the last owner
@@ -69,7 +71,7 @@ func newServer(opts Options, st *storage) *Server {
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 		loads:   newLoadQueue(),
-		bases:   newRoom(maxBaseBytes),
+		bases:   semaphore.NewWeighted(maxBaseBytes),
 		core:    core.New(opts.core(st)),
 		values:  make(memoryValues),
 		conns:   make(map[core.ConnID]*conn),

@@ -163,7 +163,7 @@ func (st *storage) joins(found *blocks.Loaded, exists bool) error {
 	}
 	if st.dir != nil && found == nil {
 		switch epoch := st.dir.Epoch(); {
-		case storedir.Anew(epoch):
+		case occ.Generation(epoch) > 0:
 			return fmt.Errorf("%w: the store was restored or salvaged, and what it began with is gone", ErrNoCheckpoint)
 		case epoch > 0 && log.last == 0 && !exists:
 			// No crash leaves that: a server takes its epoch when there is a block

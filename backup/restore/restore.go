@@ -107,7 +107,7 @@ func directory(ctx context.Context, path string, chain *backup.Chain, o Options)
 func laterEpoch(epoch uint64) (uint64, error) {
 	var b [2]byte
 	rand.Read(b[:]) // never fails
-	next, ok := storedir.NextHistory(epoch, binary.LittleEndian.Uint16(b[:]))
+	next, ok := occ.NextGeneration(epoch, binary.LittleEndian.Uint16(b[:]))
 	if !ok {
 		return 0, ErrEpoch
 	}

@@ -118,7 +118,7 @@ func TestDirectoryIsAStore(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	other, err := restore.Directory(t.Context(), dir+"2", f.chain(t, 2), restore.Options{})
-	if err != nil || other.Epoch>>32 <= f.headers[1].Generation() {
+	if err != nil || occ.Generation(other.Epoch) <= f.headers[1].Generation() {
 		t.Errorf("again: %+v, %v", other, err)
 	}
 }

@@ -155,7 +155,7 @@ func serveRestored(t *testing.T, commits int) {
 	}
 	full, err := take.Backup(ctx, again, io.Discard, take.Options{})
 	check(err)
-	if full.Generation() != r.Epoch>>32 || full.Records != uint64(max(80, min(commits, 100))) {
+	if full.Generation() != occ.Generation(r.Epoch) || full.Records != uint64(max(80, min(commits, 100))) {
 		t.Errorf("%+v", full)
 	}
 }

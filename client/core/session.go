@@ -48,9 +48,7 @@ func (c *Core) Epoch() uint64 { return c.epoch }
 
 // Generation is the upper half of the epoch, known once a server has welcomed
 // the client. Timestamps of different generations of a store do not compare.
-func (c *Core) Generation() uint32 { return generation(c.epoch) }
-
-func generation(epoch uint64) uint32 { return uint32(epoch >> 32) }
+func (c *Core) Generation() uint32 { return occ.Generation(c.epoch) }
 
 // Accept goes on with the store as it is now.
 func (c *Core) Accept() { c.changed = nil }
@@ -75,7 +73,7 @@ func (c *Core) welcomed(m *wire.Welcome, now time.Duration) error {
 				c.changed.Is, c.changed.Stable = m.Store, m.Stable
 			}
 			c.abortRunning()
-		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch || generation(m.Epoch) != generation(c.epoch) {
+		} else if m.Store != c.store || m.Stable < c.glub || m.Epoch < c.epoch || occ.Generation(m.Epoch) != occ.Generation(c.epoch) {
 			c.discard(&StoreChange{Was: c.store, Is: m.Store, GLUB: c.glub, Stable: m.Stable})
 		}
 	}

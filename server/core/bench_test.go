@@ -135,10 +135,30 @@ func BenchmarkRestore(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/blocks, "ns/block")
 }
 
+// steps are the shortest times that each step of a work took, lest other
+// programs count.
+type steps []time.Duration
+
+// add notes that step i ends now, and returns when the next one begins.
+func (s *steps) add(i int, begun time.Time) time.Time {
+	now := time.Now()
+	if took := now.Sub(begun); i == len(*s) {
+		*s = append(*s, took)
+	} else {
+		(*s)[i] = min((*s)[i], took)
+	}
+	return now
+}
+
+func (s steps) report(b *testing.B) {
+	b.ReportMetric(float64(len(s)), "steps")
+	b.ReportMetric(float64(slices.Max(s)), "ns/longest-step")
+}
+
 // BenchmarkDisconnect ends a connection that holds as many blocks as it may. A
 // commit waits for one step at most.
 func BenchmarkDisconnect(b *testing.B) {
-	var steps []time.Duration // the shortest times of each, lest other programs count
+	var steps steps
 	for b.Loop() {
 		b.StopTimer()
 		c := New(Config{})
@@ -153,17 +173,10 @@ func BenchmarkDisconnect(b *testing.B) {
 			if i > 0 {
 				more = c.Sweep()
 			}
-			now := time.Now()
-			if took := now.Sub(begun); i == len(steps) {
-				steps = append(steps, took)
-			} else {
-				steps[i] = min(steps[i], took)
-			}
-			begun = now
+			begun = steps.add(i, begun)
 		}
 	}
-	b.ReportMetric(float64(len(steps)), "steps")
-	b.ReportMetric(float64(slices.Max(steps)), "ns/longest-step")
+	steps.report(b)
 }
 
 // BenchmarkState encodes the state of a server with as many sessions as there
@@ -185,21 +198,14 @@ func BenchmarkState(b *testing.B) {
 	}
 	b.ReportAllocs()
 	var buf []byte
-	var steps []time.Duration // the shortest times of each, lest other programs count
+	var steps steps
 	for b.Loop() {
 		begun := time.Now()
 		c.BeginState()
 		for i, complete := 0, false; !complete; i++ {
 			buf, complete = c.NextState(buf[:0])
-			now := time.Now()
-			if took := now.Sub(begun); i == len(steps) {
-				steps = append(steps, took)
-			} else {
-				steps[i] = min(steps[i], took)
-			}
-			begun = now
+			begun = steps.add(i, begun)
 		}
 	}
-	b.ReportMetric(float64(len(steps)), "steps")
-	b.ReportMetric(float64(slices.Max(steps)), "ns/longest-step")
+	steps.report(b)
 }

@@ -206,7 +206,7 @@ func (c *check) fits(log string) error {
 	switch {
 	case c.broken || c.unusable: // no checkpoint that can be compared
 		return nil
-	case (c.base == nil || c.base.Checkpoint == 0) && storedir.Anew(max(c.Epoch, c.LogEpoch)):
+	case (c.base == nil || c.base.Checkpoint == 0) && occ.Generation(max(c.Epoch, c.LogEpoch)) > 0:
 		f.Reason = "the store was restored or salvaged, and no checkpoint holds what it began with"
 	case c.base == nil && c.Entries == 0 && c.Epoch > 0:
 		f.Reason = fmt.Sprintf("the log has no entry, there are no blocks, and both were there in epoch %d", c.Epoch)

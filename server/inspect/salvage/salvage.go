@@ -119,7 +119,7 @@ func (s *salvage) run(to string) error {
 	rand.Read(chance[:]) // never fails
 	s.WasEpoch = was
 	ok := false
-	if s.Epoch, ok = storedir.NextHistory(was, binary.LittleEndian.Uint16(chance[:])); !ok {
+	if s.Epoch, ok = occ.NextGeneration(was, binary.LittleEndian.Uint16(chance[:])); !ok {
 		return fmt.Errorf("%w: epoch %d was the last", ErrEpoch, was)
 	}
 	if err := s.create(to); err != nil {
@@ -141,8 +141,8 @@ func (s *salvage) decide() {
 	gap := s.plan.gap(s.Stable)
 	if s.Base == "" {
 		none := s.dir == nil || s.dir.Empty()
-		anew := storedir.Anew(max(s.in.Epoch, s.plan.epoch)) // with what was never in the log
-		lost := s.in.Epoch > 0 && s.plan.bytes == 0          // not even the entry with the epoch is there
+		anew := occ.Generation(max(s.in.Epoch, s.plan.epoch)) > 0 // with what was never in the log
+		lost := s.in.Epoch > 0 && s.plan.bytes == 0               // not even the entry with the epoch is there
 		switch first := s.plan.first(); {
 		case first == 1 && (none || !gap), first == 0 && none && !anew && !lost:
 			s.Base = fromLog
