@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
+	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/wal"
 )
@@ -240,19 +242,38 @@ func TestShutdownAnswers(t *testing.T) {
 	}
 }
 
+// await waits until something is true of the core.
+func (s *Server) await(t *testing.T, what func(*core.Core) bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); runtime.Gosched() {
+		if !s.enter() {
+			t.Fatal("the server has ended")
+		}
+		is := what(s.core)
+		s.owner.Unlock()
+		if is {
+			return
+		}
+	}
+	t.Fatal("waited in vain")
+}
+
 // TestCommitDelay: with Options.CommitDelay a group waits for others although
 // the log is free, and the clock closes it.
 func TestCommitDelay(t *testing.T) {
 	log := newTestLog()
-	s := running(t, Options{Log: log, CommitDelay: time.Millisecond})
+	s := running(t, Options{Log: log, CommitDelay: time.Hour})
+	s.await(t, (*core.Core).Idle) // the epoch is durable
 	var clients []*rawClient
 	for range 3 {
-		clients = append(clients, pipe(t, s).hello(occ.SessionID{})) // when the delay has passed
+		c := pipe(t, s)
+		c.send(&wire.Hello{Req: c.next(), Version: wire.Version})
+		s.await(t, (*core.Core).Forming) // the new session
+		s.closeGroup()
+		c.welcome = expect[*wire.Welcome](c)
+		clients = append(clients, c)
 	}
 	log.arm()
-	s.enter()
-	s.opts.CommitDelay = time.Hour
-	s.owner.Unlock()
 	for i, c := range clients {
 		c.send(c.commit(nil, write(occ.BlockID(i), "a")))
 		c.settled()
