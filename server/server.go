@@ -33,6 +33,7 @@ type Server struct {
 	loads   *loadQueue
 	bases   *semaphore.Weighted  // of maxBaseBytes
 	appends chan []record.Record // the group to be made durable; at most one
+	written chan struct{}        // told when a group is durable
 	stop    chan struct{}        // closed by Shutdown
 	done    chan struct{}        // closed by the last owner
 
@@ -68,6 +69,7 @@ func newServer(opts Options, st *storage) *Server {
 		storage: st,
 		begun:   time.Now(),
 		appends: make(chan []record.Record, 1),
+		written: make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 		loads:   newLoadQueue(),
@@ -95,9 +97,8 @@ func (s *Server) start() error {
 	if err := s.firstCheckpoint(); err != nil {
 		return err
 	}
-	for range logWriters {
-		s.goroutines.Go(s.writeLog)
-	}
+	s.goroutines.Go(s.writeLog)
+	s.goroutines.Go(s.applyGroups)
 	s.goroutines.Go(s.keepTime)
 	if s.storage.blocks != nil {
 		s.goroutines.Go(s.keepBlocks)

@@ -239,6 +239,7 @@ func (s *script) sync() {
 	}
 	s.syncing = false
 	s.srv.Durable()
+	s.srv.Apply()
 	s.check.Applied(s.now, s.srv.Stable())
 	s.perform()
 }

@@ -103,6 +103,7 @@ func TestSessionsStayBounded(t *testing.T) {
 		}
 		c.Flush()
 		c.Durable()
+		c.Apply()
 		c.Take()
 	}
 	greet(1, true)
