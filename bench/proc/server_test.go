@@ -1,6 +1,7 @@
 package proc_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +18,21 @@ import (
 )
 
 // role is the environment variable that makes the test binary a server: one
-// that says "up" and listens until its input ends, or "partly" listens.
+// that says "up" and listens until its input ends, or one that does not start:
+// it tells "part" of its address and ends, or stays "mute", or prints "other".
 const role = "TIDEMARK_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case "":
 		goleak.VerifyTestMain(m)
-	case "partly":
+	case "part":
 		fmt.Print(strings.TrimSpace(ready.Line(&net.TCPAddr{Port: 1})))
+	case "other":
+		fmt.Println("good morning")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "mute":
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -89,9 +96,21 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// TestPartOfALine: a server that dies while it tells its address has none.
-func TestPartOfALine(t *testing.T) {
-	if s, err := proc.Launch(t.Context(), self("partly")); err == nil {
-		t.Errorf("it listens at %s", s.Addr)
+// TestNoStart: a server that does not tell its address, or dies while it does,
+// was not launched. That none is left, the check for goroutines tells.
+func TestNoStart(t *testing.T) {
+	for as, want := range map[string]string{
+		"part":  "not where it listens; it said: nothing",
+		"other": `it printed "good morning\n", not where it listens`,
+	} {
+		if _, err := proc.Launch(t.Context(), self(as)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", as, err)
+		}
+	}
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(enough)
+	if _, err := proc.Launch(ctx, self("mute")); !errors.Is(err, enough) {
+		t.Errorf("mute: %v", err)
 	}
 }
