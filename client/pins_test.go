@@ -56,16 +56,7 @@ func TestStressSnapshots(t *testing.T) {
 		seed := rand.Uint64()
 		w.Logf("seed %d", seed)
 		db, cold := w.open(client.Options{MaxAttempts: 10_000}), w.open(client.Options{CacheBytes: 2 * 4096})
-		base, err := db.CreateRange(w.ctx, accounts)
-		w.ok(err)
-		w.ok(db.Update(w.ctx, func(tx *client.Tx) error {
-			for i := range occ.BlockID(accounts) {
-				if err := put(tx, base+i, deposit); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
+		base := openAccounts(w, db)
 		var writers sync.WaitGroup
 		stop := make(chan struct{})
 		for g := range uint64(2) {
@@ -101,7 +92,7 @@ func TestStressSnapshots(t *testing.T) {
 			return state, err
 		}
 		states := make(map[string][accounts]uint64)
-		err = func() error {
+		err := func() error {
 			for i := range 40 {
 				name := fmt.Sprint(i % 5)
 				if i >= 5 {

@@ -9,14 +9,15 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server"
+	"github.com/tidemark/tidemark/server/ready"
 )
 
 // What is read, and how much of it at a time.
@@ -57,7 +58,7 @@ func peer() bool {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(l.Addr())
+	fmt.Print(ready.Line(l.Addr()))
 	stopped := make(chan struct{})
 	go func() {
 		io.Copy(io.Discard, os.Stdin)
@@ -94,29 +95,16 @@ func startPeer(b *testing.B, role string) string {
 	b.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), peerVariable+"="+role)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	s, err := proc.Launch(b.Context(), cmd)
 	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := s.EndInput(); err != nil {
 			b.Error(err)
 		}
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
-	}
-	return strings.TrimSpace(line)
+	return s.Addr
 }
 
 func benchRemoteStore(b *testing.B) {

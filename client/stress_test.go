@@ -33,13 +33,11 @@ const (
 	deposit  = 100
 )
 
-func stress(w *world, cache int64, steps int) {
-	seed := rand.Uint64()
-	w.Logf("seed %d", seed)
-	first := w.open(client.Options{})
-	base, err := first.CreateRange(w.ctx, accounts)
+// openAccounts creates the accounts and makes a deposit on each.
+func openAccounts(w *world, db *client.DB) (base occ.BlockID) {
+	base, err := db.CreateRange(w.ctx, accounts)
 	w.ok(err)
-	w.ok(first.Update(w.ctx, func(tx *client.Tx) error {
+	w.ok(db.Update(w.ctx, func(tx *client.Tx) error {
 		for i := range occ.BlockID(accounts) {
 			if err := put(tx, base+i, deposit); err != nil {
 				return err
@@ -47,6 +45,14 @@ func stress(w *world, cache int64, steps int) {
 		}
 		return nil
 	}))
+	return base
+}
+
+func stress(w *world, cache int64, steps int) {
+	seed := rand.Uint64()
+	w.Logf("seed %d", seed)
+	first := w.open(client.Options{})
+	base := openAccounts(w, first)
 	var all sync.WaitGroup
 	for c := range 3 {
 		db := w.open(client.Options{CacheBytes: cache, MaxAttempts: 10_000, NoActiveAborts: c == 2})

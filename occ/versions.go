@@ -93,28 +93,21 @@ func (v *Versions) Growth(writes []Write) int64 {
 // Validate is backward validation: it returns the blocks of the read set
 // whose newest version is not the one that was read, each with the start of
 // that newest version. Validated transactions that are not yet durable count.
-func (v *Versions) Validate(reads []Read) []Read {
-	if v.faults.SkipReadCheck {
-		return nil
-	}
-	var changed []Read
-	for _, r := range reads {
-		if n := v.Newest(r.Block); n != r.From {
-			changed = append(changed, Read{Block: r.Block, From: n})
-		}
-	}
-	return changed
-}
+func (v *Versions) Validate(reads []Read) []Read { return v.changed(reads, v.Newest) }
 
 // ValidateStable is Validate against the stable state alone: the rule for a
 // transaction that writes nothing (protocol, section 6).
-func (v *Versions) ValidateStable(reads []Read) []Read {
+func (v *Versions) ValidateStable(reads []Read) []Read { return v.changed(reads, v.Current) }
+
+// changed returns the reads that are not of the newest version, each with the
+// start of that one.
+func (v *Versions) changed(reads []Read, newest func(BlockID) Timestamp) []Read {
 	if v.faults.SkipReadCheck {
 		return nil
 	}
 	var changed []Read
 	for _, r := range reads {
-		if n := v.Current(r.Block); n != r.From {
+		if n := newest(r.Block); n != r.From {
 			changed = append(changed, Read{Block: r.Block, From: n})
 		}
 	}

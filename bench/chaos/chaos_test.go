@@ -52,7 +52,7 @@ func random(t testing.TB) (*rand.Rand, uint64) {
 func start(t testing.TB, flags ...string) (s *proc.Server, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	s, err := proc.NewServer(dir, append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
+	s, err := proc.NewServer(t.Context(), dir, append([]string{program, "serve", "--checkpoint=0.05", "--memory=1"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

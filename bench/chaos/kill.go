@@ -21,7 +21,7 @@ func Kill(ctx context.Context, s *proc.Server, f *Fleet, rounds int, rng *rand.R
 		if err == nil {
 			s.Kill()
 			if err = down(); err == nil {
-				err = s.Start()
+				err = s.Start(ctx)
 			}
 		}
 		if err == nil && rng.IntN(4) == 0 {

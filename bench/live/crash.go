@@ -22,7 +22,8 @@ func chooseKills(o Options, round int, span time.Duration) []time.Duration {
 // returns when the server has been told the time, of which it knows nothing
 // then.
 func (r *round) crash() error {
-	if err := r.process.Crash(r.ctx); err != nil {
+	r.process.Kill()
+	if err := r.process.Start(r.ctx); err != nil {
 		return err
 	}
 	return r.builder.SetServerClock(r.ctx, r.clock)

@@ -147,7 +147,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 		want    string
 	}{
 		{"missing program", []string{"/no/such/program"}, "no such file"},
-		{"ends at once", []string{program, "version"}, "it ended before it listened; it said: tidemark: unknown flag"},
+		{"ends at once", []string{program, "version"}, `it printed "", not where it listens; it said: tidemark: unknown flag`},
 		{"wrong flags", []string{program, "serve", "--memory=0"}, "--memory must be"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

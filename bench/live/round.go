@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/tidemark/tidemark/bench/exp"
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/fsim"
 	"github.com/tidemark/tidemark/fsim/replay"
@@ -26,7 +30,7 @@ type round struct {
 	figures *exp.Figures
 	number  int
 
-	process *Process
+	process *proc.Server
 	kills   []time.Duration // the trace times at which the server will be killed
 	gate    *gate
 	builder *client.DB
@@ -85,14 +89,18 @@ func (r *round) judge() {
 }
 
 func (r *round) run() (err error) {
-	flags := append([]string{"--external-clock"}, r.o.ServerFlags...)
-	p, err := Start(r.ctx, r.o.Command, flags...)
+	dir, err := os.MkdirTemp("", "tidemark-live-*")
 	if err != nil {
 		return err
 	}
-	r.process, r.kills = p, chooseKills(r.o, r.number, time.Duration(r.load.Plan.Last-r.load.Plan.First)*time.Microsecond)
-	defer func() { err = errors.Join(err, r.close(p)) }()
-	if err := r.prepare(p.Addr); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	command := slices.Concat(r.o.Command, []string{"--external-clock"}, r.o.ServerFlags)
+	if r.process, err = proc.NewServer(r.ctx, filepath.Join(dir, "store"), command...); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	r.kills = chooseKills(r.o, r.number, time.Duration(r.load.Plan.Last-r.load.Plan.First)*time.Microsecond)
+	if err := r.prepare(r.process.Addr); err != nil {
 		return err
 	}
 	before, err := r.builder.ServerStatus(r.ctx)
@@ -120,7 +128,7 @@ func (r *round) run() (err error) {
 // close ends what run started: transactions that a replay which was given up
 // has left waiting, the clients and the server. A server is only asked to stop
 // if the round was not interrupted.
-func (r *round) close(p *Process) (err error) {
+func (r *round) close() (err error) {
 	r.exec.stop()
 	for _, db := range r.hosts {
 		if db != nil {
@@ -132,9 +140,10 @@ func (r *round) close(p *Process) (err error) {
 		err = errors.Join(err, r.builder.Close())
 	}
 	if r.ctx.Err() != nil {
-		return errors.Join(err, p.Kill())
+		r.process.Kill()
+		return err
 	}
-	return errors.Join(err, p.Stop())
+	return errors.Join(err, r.process.Stop())
 }
 
 func (r *round) prepare(addr string) (err error) {

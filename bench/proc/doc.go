@@ -1,4 +1,5 @@
-// Package proc runs Tidemark servers in processes of their own, for tests
-// and measurements: it builds the program, and starts, kills and stops a
-// server on one directory and one address.
+// Package proc runs servers in processes of their own, for live replays,
+// measurements and tests: it starts any program that tells its address like
+// one of Tidemark's, kills it, stops it and starts it again, and builds
+// Tidemark's own.
 package proc

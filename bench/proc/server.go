@@ -2,42 +2,60 @@ package proc
 
 import (
 	"bufio"
-	"errors"
+	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"net"
 	"os/exec"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tidemark/tidemark/server/ready"
 )
 
-// Ready is what a server prints before its address once it listens.
-const Ready = "tidemark: listening on "
+const (
+	// startTimeout is how long a server may take until it listens.
+	startTimeout = 20 * time.Second
+	// stopTimeout is how long it may take to stop before it is killed.
+	stopTimeout = time.Minute
+)
 
-// startTimeout is how long a server may take until it listens.
-const startTimeout = 20 * time.Second
-
-// Server is a server that can be killed and started again: one directory, one
-// address, and one process at a time.
+// Server is a program that serves in a process of its own. It can be killed
+// and started again: there is one process at a time.
 type Server struct {
-	Addr string
+	Addr string // where it listens, or did last
 
-	command []string
+	program exec.Cmd // what each start starts a copy of
 	cmd     *exec.Cmd
+	in      io.Closer // its standard input
 	said    transcript
 }
 
-// NewServer starts command, which takes the flags of "tidemark serve", on a
-// data directory and a port of its own. The server ends when this process
-// does, however that comes about.
-func NewServer(dir string, command ...string) (*Server, error) {
+// NewServer launches command, which takes the flags of "tidemark serve", on a
+// data directory and a port of its own, which it keeps when it starts again.
+func NewServer(ctx context.Context, dir string, command ...string) (*Server, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Addr: addr, command: append(command, "--dir", dir, "--listen", addr, "--until-eof")}
-	return s, s.Start()
+	args := slices.Concat(command[1:], []string{"--dir", dir, "--listen", addr, "--until-eof"})
+	return Launch(ctx, exec.Command(command[0], args...))
+}
+
+// Launch starts a program that prints the line of package ready and ends with
+// its standard input: it does when this process ends, however that comes
+// about. Of cmd, which must not be used again, the program, its arguments, its
+// directory and its environment count. Launch returns when the program
+// listens, or with an error when it has ended: ctx bounds the start alone.
+func Launch(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
+	s := &Server{program: *cmd}
+	if err := s.Start(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // freeAddr is a free address on loopback. Ports that the kernel hands out to
@@ -57,29 +75,39 @@ func freeAddr() (string, error) {
 	return "", first
 }
 
-// Start starts the server, which is not running, and returns when it listens.
-func (s *Server) Start() error {
-	s.cmd = exec.Command(s.command[0], s.command[1:]...)
-	s.cmd.Stderr = &s.said
+// Start starts the server, which is not running, as Launch did.
+func (s *Server) Start(ctx context.Context) error {
+	cmd := s.program
+	cmd.Stderr = &s.said
 	// In a group of its own it is not interrupted together with this process.
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if _, err := s.cmd.StdinPipe(); err != nil { // kept open until Wait
-		return err
-	}
-	out, err := s.cmd.StdoutPipe()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := cmd.StdinPipe() // kept open until Wait
 	if err != nil {
 		return err
 	}
-	if err := s.cmd.Start(); err != nil {
+	out, err := cmd.StdoutPipe()
+	if err != nil {
 		return err
 	}
-	late := time.AfterFunc(startTimeout, func() { _ = s.cmd.Process.Kill() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if late.Stop() && err == nil && strings.HasPrefix(line, Ready) {
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("the server did not start: %w", err)
+	}
+	s.cmd, s.in = &cmd, in
+	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it did not listen within %v", startTimeout))
+	defer cancel()
+	inTime := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
+	line, _ := bufio.NewReader(out).ReadString('\n') // a part of a line is no address
+	addr, ok := ready.Addr(line)
+	if !inTime() {
+		err = context.Cause(ctx)
+	} else if !ok {
+		err = fmt.Errorf("it printed %q, not where it listens", line)
+	} else {
+		s.Addr = addr
 		return nil
 	}
 	s.Kill()
-	return fmt.Errorf("the server did not start: it printed %q (%w); it said: %s", line, errors.Join(err), &s.said)
+	return fmt.Errorf("the server did not start: %w; it said: %s", err, s.lastWords())
 }
 
 // Kill ends the server as kill -9 does, and returns when it has ended.
@@ -91,41 +119,37 @@ func (s *Server) Kill() {
 // Wait waits until the server has ended and returns how.
 func (s *Server) Wait() error { return s.cmd.Wait() } // which closes its standard input
 
-// Stop asks the server to stop and waits for it. An unclean end is an error.
+// Stop asks the server to stop, with SIGTERM, and waits until it has. An
+// unclean end is an error, and one before this call, too.
 func (s *Server) Stop() error {
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
+	_ = s.cmd.Process.Signal(syscall.SIGTERM) // if it is gone already, that tells how
+	return s.stopped()
+}
+
+// EndInput ends the server's standard input, which makes it stop, and waits
+// like Stop.
+func (s *Server) EndInput() error {
+	_ = s.in.Close() // it may be closed already
+	return s.stopped()
+}
+
+func (s *Server) stopped() error {
+	kill := time.AfterFunc(stopTimeout, func() { _ = s.cmd.Process.Kill() })
+	err := s.Wait()
+	late := !kill.Stop()
+	switch {
+	case err == nil:
+		return nil
+	case late:
+		err = fmt.Errorf("%w: it did not stop within %v", err, stopTimeout)
 	}
-	if err := s.Wait(); err != nil {
-		return fmt.Errorf("the server ended with %w; it said: %s", err, &s.said)
-	}
-	return nil
+	return fmt.Errorf("the server ended with %w; it said: %s", err, s.lastWords())
 }
 
 // Said is what the server has written to its standard error so far, in all its
 // lives: the end of it, if that is much.
 func (s *Server) Said() string { return s.said.String() }
 
-// maxTranscript bounds what is kept of a server's messages, in bytes.
-const maxTranscript = 1 << 20
-
-type transcript struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (t *transcript) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, p...)
-	if over := len(t.text) - maxTranscript; over > 0 {
-		t.text = append(t.text[:0], t.text[over:]...)
-	}
-	return len(p), nil
-}
-
-func (t *transcript) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.text)
-}
+// lastWords are what it has said for an error, which they make no longer than
+// need be.
+func (s *Server) lastWords() string { return cmp.Or(strings.TrimSpace(s.Said()), "nothing") }

@@ -93,19 +93,5 @@ func TestNonsenseOfOneHostLeavesTheSameTree(t *testing.T) {
 			ops[i].Type, ops[i].Action = traces.Attr, traces.Write // which overlaps with nothing
 		}
 	}
-	l := load(t, ops)
-	trees := make(map[string][]string)
-	for _, name := range []string{"occ", "inf", "2s", "0s"} {
-		for _, cache := range []int64{1, 64 << 20} {
-			s, err := exp.ParseSetting(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := run(t, l, s, sim.Replay{Tree: true, CacheBytes: cache})
-			trees[f.Tree] = append(trees[f.Tree], name)
-		}
-	}
-	if len(trees) != 1 {
-		t.Errorf("the settings leave different trees: %v", trees)
-	}
+	leavesOneTree(t, load(t, ops), "occ", "inf", "2s", "0s")
 }

@@ -164,9 +164,15 @@ func TestSingleClientTraceLeavesTheSameTree(t *testing.T) {
 	for _, op := range ops {
 		text = append(traces.AppendAuspex(text, op), '\n')
 	}
-	l := load(t, traces.Bytes("single", text, traces.Options{}))
+	leavesOneTree(t, load(t, traces.Bytes("single", text, traces.Options{})), "occ", "inf", "2s", "100ms", "0s")
+}
+
+// leavesOneTree checks that a load leaves the same tree under all settings,
+// with hardly any cache and with much.
+func leavesOneTree(t *testing.T, l *exp.Load, settings ...string) {
+	t.Helper()
 	trees := make(map[string][]string)
-	for _, name := range []string{"occ", "inf", "2s", "100ms", "0s"} {
+	for _, name := range settings {
 		for _, cache := range []int64{1, 64 << 20} {
 			s, err := exp.ParseSetting(name)
 			if err != nil {

@@ -1,16 +1,17 @@
 package storage_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidemark/tidemark/bench/proc"
+	"github.com/tidemark/tidemark/server/ready"
 )
 
 // appendAndSync is the bare program without clients: it appends and syncs n
@@ -48,34 +49,20 @@ const (
 // clients, one at a time of each, over TCP.
 func bareClients(b *testing.B, path string, clients, n int) time.Duration {
 	b.Helper()
-	self := exec.Command(os.Args[0], "-bare", path)
-	self.Stderr = os.Stderr
-	in, err := self.StdinPipe()
+	s, err := proc.Launch(b.Context(), exec.Command(os.Args[0], "-bare", path))
 	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := self.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := self.Start(); err != nil {
 		b.Fatal(err)
 	}
 	defer func() {
-		in.Close() // ends it
-		if err := self.Wait(); err != nil {
+		if err := s.EndInput(); err != nil {
 			b.Error(err)
 		}
 	}()
-	addr, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		b.Fatal(err)
-	}
 	var all sync.WaitGroup
 	begun := time.Now()
 	for range clients {
 		all.Go(func() {
-			if err := bareClient(strings.TrimSpace(addr), n/clients); err != nil {
+			if err := bareClient(s.Addr, n/clients); err != nil {
 				b.Error(err)
 			}
 		})
@@ -115,7 +102,7 @@ func bareServer(path string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(l.Addr())
+	fmt.Print(ready.Line(l.Addr()))
 	requests := make(chan bareCommit, 1024)
 	go func() {
 		for {

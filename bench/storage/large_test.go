@@ -65,7 +65,7 @@ func TestLargeStore(t *testing.T) {
 	begun = time.Now()
 	fatal(s.Stop())
 	ended := time.Now()
-	fatal(s.Start())
+	fatal(s.Start(ctx))
 	t.Logf("in good order: stopped in %v, listening again after %v", ended.Sub(begun).Round(time.Millisecond), time.Since(ended).Round(time.Millisecond))
 
 	commits := max(64, blocks/4096)
@@ -86,7 +86,7 @@ func TestLargeStore(t *testing.T) {
 	s.Kill()
 	log := size(t, filepath.Join(dir, "log"))
 	ended = time.Now()
-	fatal(s.Start())
+	fatal(s.Start(ctx))
 	t.Logf("kill -9 after %d commits with %d MiB of log: listening again after %v", acked.Load(), log>>20, time.Since(ended).Round(time.Millisecond))
 	fatal(<-overwritten)
 

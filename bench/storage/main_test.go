@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 func start(t testing.TB, flags ...string) (s *proc.Server, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
-	s, err := proc.NewServer(dir, append([]string{program, "serve"}, flags...)...)
+	s, err := proc.NewServer(t.Context(), dir, append([]string{program, "serve"}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,12 +156,12 @@ func TestCrashesAndStops(t *testing.T) {
 	var c counters
 	next := occ.BlockID(0)
 	for round, orderly := range []bool{false, false, true, false, false, true, false} {
-		p, err := launch(dir, "--dir=data", "--listen=127.0.0.1:0")
+		p, err := launch(t.Context(), dir, "--dir=data", "--listen=127.0.0.1:0")
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
-		defer p.kill()
-		db := dial(t, p.addr)
+		defer p.Kill()
+		db := dial(t, p.Addr)
 		// Leased block ids are remembered, too.
 		base, err := db.CreateRange(context.Background(), crashClients*copies+1)
 		if err != nil {
@@ -176,11 +176,11 @@ func TestCrashesAndStops(t *testing.T) {
 		}
 		c.check(t, db)
 		var stopped error
-		c.count(t, p.addr, 1+rng.Int64N(120), sync.OnceFunc(func() {
+		c.count(t, p.Addr, 1+rng.Int64N(120), sync.OnceFunc(func() {
 			if orderly {
-				stopped = p.stop()
+				stopped = p.Stop()
 			} else {
-				p.kill()
+				p.Kill()
 			}
 		}))
 		if stopped != nil {
@@ -190,10 +190,10 @@ func TestCrashesAndStops(t *testing.T) {
 			return
 		}
 	}
-	p, err := launch(dir, "--dir=data", "--listen=127.0.0.1:0")
+	p, err := launch(t.Context(), dir, "--dir=data", "--listen=127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.kill()
-	c.check(t, dial(t, p.addr))
+	defer p.Kill()
+	c.check(t, dial(t, p.Addr))
 }

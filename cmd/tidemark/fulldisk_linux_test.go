@@ -78,9 +78,9 @@ func TestFullDisk(t *testing.T) {
 // has room.
 func TestFullDiskOfBlocks(t *testing.T) {
 	disk := t.TempDir()
-	p, err := launch(disk, "--dir="+filepath.Join(disk, "data"), "--listen=127.0.0.1:0")
+	p, err := launch(t.Context(), disk, "--dir="+filepath.Join(disk, "data"), "--listen=127.0.0.1:0")
 	if err == nil {
-		err = p.stop()
+		err = p.Stop()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestFullDiskOfBlocks(t *testing.T) {
 func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	dir := filepath.Join(disk, "data")
 	flags = append(flags, "--dir="+dir)
-	p, err := launch(disk, append(flags, "--listen=127.0.0.1:0")...)
+	p, err := launch(t.Context(), disk, append(flags, "--listen=127.0.0.1:0")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	defer stop()
 	var running sync.WaitGroup
 	for i := range clients {
-		db, err := client.Dial(ctx, p.addr, client.Options{})
+		db, err := client.Dial(ctx, p.Addr, client.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 			again.Add(1)
 		})
 	}
-	end := p.cmd.Wait()
+	end := p.Wait()
 	total := int64(0)
 	for i := range clients {
 		total += acked[i].Load()
@@ -153,30 +153,30 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	if !errors.As(end, &exit) || exit.ExitCode() != exitFailure {
 		t.Errorf("the server ended with %v", end)
 	}
-	said := strings.Split(strings.TrimSpace(p.stderr.String()), "\n")
+	said := strings.Split(strings.TrimSpace(p.Said()), "\n")
 	last := said[len(said)-1]
 	t.Logf("%d commits were acknowledged; the server said: %s", total, last)
 	if !strings.HasPrefix(last, "tidemark: the server stops: "+why) || !strings.Contains(last, dir) ||
 		!strings.Contains(last, syscall.ENOSPC.Error()) && !strings.Contains(last, syscall.EFBIG.Error()) {
-		t.Errorf("it does not say what happened: %s", p.stderr.String())
+		t.Errorf("it does not say what happened: %s", p.Said())
 	}
 	// Without room it cannot do more than before, if it starts at all.
-	if q, err := launch(disk, append(flags, "--listen=127.0.0.1:0")...); err != nil {
+	if q, err := launch(t.Context(), disk, append(flags, "--listen=127.0.0.1:0")...); err != nil {
 		t.Logf("without room: %v", err)
 	} else {
-		q.kill()
+		q.Kill()
 	}
 	room()
-	q, err := launch(disk, append(flags, "--listen="+p.addr)...)
+	q, err := launch(t.Context(), disk, append(flags, "--listen="+p.Addr)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer q.kill()
+	defer q.Kill()
 	running.Wait()
 	if again.Load() != clients {
 		t.Errorf("%d clients of %d went on", again.Load(), clients)
 	}
-	db := dial(t, q.addr)
+	db := dial(t, q.Addr)
 	for i := range clients {
 		for n := range acked[i].Load() {
 			err := db.View(ctx, func(tx *client.Tx) error {
@@ -191,7 +191,7 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 			}
 		}
 	}
-	if err := q.stop(); err != nil {
+	if err := q.Stop(); err != nil {
 		t.Error(err)
 	}
 	if out, err := exec.Command("tidemark", "store", "check", dir).CombinedOutput(); err != nil {

@@ -73,17 +73,17 @@ func fill(t *testing.T, db *client.DB) (ids []occ.BlockID, had [][][]byte) {
 // nothing that was acknowledged is lost by a salvage.
 func TestSalvageAfterKill(t *testing.T) {
 	dir, to := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "new")
-	p, err := launch(t.TempDir(), "--dir="+dir, "--listen=127.0.0.1:0", "--block-size=512", "--checkpoint=0.05")
+	p, err := launch(t.Context(), t.TempDir(), "--dir="+dir, "--listen=127.0.0.1:0", "--block-size=512", "--checkpoint=0.05")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.kill()
-	db, err := client.Dial(t.Context(), p.addr, client.Options{})
+	defer p.Kill()
+	db, err := client.Dial(t.Context(), p.Addr, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ids, had := fill(t, db)
-	p.kill()
+	p.Kill()
 	db.Close()
 	before := content(t, dir)
 	for _, args := range [][]string{{"check", dir}, {"dump", "--blocks", dir}, {"salvage", dir, "-o", to}, {"check", to}} {

@@ -9,8 +9,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/server"
+	"github.com/tidemark/tidemark/server/ready"
 )
 
 // defaultDir is the data directory if none is named. It is no default of the
@@ -94,8 +94,7 @@ func (c *serveCmd) Run(env *environment) error {
 
 // serve has s serve l until it is to stop or fails, and stops it.
 func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
-	// The address is printed when clients can connect; programs wait for it.
-	fmt.Fprintf(env.stdout, "%s%s\n", proc.Ready, l.Addr())
+	fmt.Fprint(env.stdout, ready.Line(l.Addr()))
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	eof := make(chan struct{})

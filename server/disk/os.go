@@ -1,9 +1,10 @@
 package disk
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/tidemark/tidemark/server/storedir/durable"
 )
 
 const filePerm = 0o640
@@ -72,17 +73,7 @@ func (d osDisk) List() ([]string, error) {
 	return names, nil
 }
 
-func (d osDisk) SyncDir() error {
-	f, err := os.Open(string(d))
-	if err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		f.Close()
-		return fmt.Errorf("sync directory: %w", err)
-	}
-	return f.Close()
-}
+func (d osDisk) SyncDir() error { return durable.SyncDir(string(d)) }
 
 type osFile struct{ *os.File }
 

@@ -69,27 +69,33 @@ func samples() map[string]Group {
 	}
 }
 
+// golden returns the golden bytes of that name and compares got with them.
+// They are rewritten first, if that was asked for.
+func golden(t *testing.T, name string, got []byte) []byte {
+	t.Helper()
+	path := filepath.Join("testdata", name+".hex")
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s encodes to\n%x, golden bytes are\n%x", name, got, want)
+	}
+	return want
+}
+
 func TestGoldenBytes(t *testing.T) {
 	for name, g := range samples() {
-		path := filepath.Join("testdata", name+".hex")
-		got := Append(nil, g)
-		if *rewrite {
-			if err := os.WriteFile(path, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s encodes to\n%x, golden bytes are\n%x", name, got, want)
-		}
-		back, err := Decode(want)
+		back, err := Decode(golden(t, name, Append(nil, g)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !reflect.DeepEqual(back, g) {

@@ -2,11 +2,9 @@ package record
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,24 +35,7 @@ var states = map[string]*State{
 
 func TestGoldenStates(t *testing.T) {
 	for name, s := range states {
-		path := "testdata/" + name + ".hex"
-		got := AppendState(nil, s)
-		if *rewrite {
-			if err := os.WriteFile(path, []byte(hex.EncodeToString(got)+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := hex.DecodeString(strings.TrimSpace(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s encodes to\n%x, golden bytes are\n%x", name, got, want)
-		}
+		want := golden(t, name, AppendState(nil, s))
 		if back, err := DecodeState(want); err != nil || !reflect.DeepEqual(back, s) {
 			t.Errorf("%s decodes to %+v, %v, want %+v", name, back, err, s)
 		}
