@@ -82,7 +82,7 @@ func (s *Server) keepTime() {
 		case <-ticker.C:
 			if s.enter() {
 				s.core.Tick(s.clock())
-				if s.storage.blocks != nil && s.wasteful() {
+				if s.storage.blocks != nil && s.wasteful(s.storage.blocks.Stats()) {
 					s.wakeKeeper()
 				}
 				s.leave(nil)
