@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/semaphore"
 
@@ -13,11 +15,40 @@ import (
 	"github.com/tidemark/tidemark/server/core"
 )
 
-// maxBaseBytes bounds the bases that have been read for commits which the core
-// does not have yet, of all connections, by whole blocks. Who wants more than is
-// left waits, and those who come later wait behind. A commit with more of them
-// than that waits until there are no others.
-const maxBaseBytes = 16 << 20
+const (
+	// maxBaseBytes bounds the bases that have been read for commits which the
+	// core does not have yet, of all connections, by whole blocks; those of one
+	// large commit besides.
+	maxBaseBytes = 16 << 20
+	// maxBaseReaders is how many goroutines help to read bases, of all
+	// connections. Each connection has its own besides.
+	maxBaseReaders = 16
+)
+
+// baseRoom is the room for bases. Commits with no more of them than are handed
+// to the core together share maxBaseBytes: who wants more than is left waits,
+// and those who come later wait behind. A larger commit comes alone; all of
+// these take turns, so that no others wait for as long as they read.
+type baseRoom struct {
+	shared  *semaphore.Weighted // of maxBaseBytes
+	large   sync.Mutex
+	readers *semaphore.Weighted // of maxBaseReaders
+}
+
+func newBaseRoom() *baseRoom {
+	return &baseRoom{shared: semaphore.NewWeighted(maxBaseBytes), readers: semaphore.NewWeighted(maxBaseReaders)}
+}
+
+// hold waits until there is room for so many bytes of bases, and returns how it
+// is given back.
+func (r *baseRoom) hold(bytes int64) (release func()) {
+	if bytes > maxWrite {
+		r.large.Lock()
+		return r.large.Unlock
+	}
+	_ = r.shared.Acquire(context.Background(), bytes) // fails only with its context
+	return func() { r.shared.Release(bytes) }
+}
 
 // based is a commit that writes ranges, by its place among the messages that
 // came together.
@@ -30,13 +61,13 @@ type based struct {
 // readBases reads the versions of which commits write ranges, before the core
 // sees these commits: the core keeps them until the commits are applied, so
 // that the owner need not wait for the disk then, whatever leaves the cache
-// meanwhile. It returns them in the order of the messages, and what is to be
-// given back to s.bases when the core has them. It is called without the
-// owner's lock.
-func (s *Server) readBases(messages []wire.Message) (commits []based, held int64) {
+// meanwhile. It returns them in the order of the messages, and how their room
+// is given back when the core has them. It is called without the owner's lock.
+func (s *Server) readBases(messages []wire.Message) (commits []based, release func()) {
 	if s.storage.blocks == nil {
-		return nil, 0
+		return nil, func() {}
 	}
+	bytes := int64(0)
 	for i, m := range messages {
 		commit, ok := m.(*wire.Commit)
 		if !ok || s.core.Oversized(commit).Code != 0 {
@@ -44,41 +75,75 @@ func (s *Server) readBases(messages []wire.Message) (commits []based, held int64
 		}
 		if n := ranged(commit); n > 0 {
 			commits = append(commits, based{at: i, refs: bases(commit)})
-			held += int64(n) * int64(s.storage.blockSize)
+			bytes += int64(n) * int64(s.storage.blockSize)
 		}
 	}
-	held = holdBases(s.bases, held)
+	if len(commits) == 0 {
+		return nil, func() {} // who needs no room does not wait behind those who do
+	}
+	release = s.bases.hold(bytes)
 	for i := range commits {
 		commits[i].Bases = s.readEach(commits[i].refs)
 	}
-	return commits, held
+	return commits, release
 }
 
-// holdBases takes so many bytes of room, or all of it for more, waits until it
-// has them, and returns what it took.
-func holdBases(room *semaphore.Weighted, bytes int64) (held int64) {
-	held = min(bytes, maxBaseBytes)
-	_ = room.Acquire(context.Background(), held) // fails only with its context
-	return held
-}
-
-// readEach reads versions one after another, up to one that cannot be read. A
-// version that is not there has been superseded, and the commit conflicts; or
-// it was not there yet, and nobody can have read it.
+// readEach reads versions, or finds one that cannot be read. A version that is
+// not there has been superseded, and the commit conflicts; or it was not there
+// yet, and nobody can have read it.
 func (s *Server) readEach(refs []core.Ref) core.Bases {
-	found := core.Bases{Data: make([][]byte, len(refs))}
+	data := make([][]byte, len(refs))
+	var cold []int
 	for i, r := range refs {
-		data, err := s.values.read(r)
-		if err != nil {
-			if !errors.Is(err, blocks.ErrDropped) {
-				s.opts.Logger.Error("reading blocks, to change them", "error", err)
-				return core.Bases{Err: err}
-			}
-			return core.Bases{Err: fmt.Errorf("block %d of timestamp %d, to change it: %w", r.Block, r.From, err)}
+		if r.From == 0 {
+			continue
 		}
-		found.Data[i] = data
+		var inMemory bool
+		if data[i], inMemory = s.values.get(r); !inMemory {
+			cold = append(cold, i)
+		}
 	}
-	return found
+	for n, err := range s.readCold(refs, cold, data) {
+		switch r := refs[cold[n]]; {
+		case err == nil:
+		case errors.Is(err, blocks.ErrDropped):
+			return core.Bases{Err: fmt.Errorf("block %d of timestamp %d, to change it: %w", r.Block, r.From, err)}
+		default:
+			s.opts.Logger.Error("reading blocks, to change them", "error", err)
+			return core.Bases{Err: err}
+		}
+	}
+	return core.Bases{Data: data}
+}
+
+// readCold reads the versions refs[i] into data[i], for each i of cold, and
+// returns the errors of these. Others help with each that is not the last, if
+// they are free. After an error it begins no more: all before are begun then, so
+// that the first error is always the same.
+func (s *Server) readCold(refs []core.Ref, cold []int, data [][]byte) []error {
+	errs := make([]error, len(cold))
+	var failed atomic.Bool
+	var helping sync.WaitGroup
+	for n, i := range cold {
+		if failed.Load() {
+			break
+		}
+		read := func() {
+			if data[i], errs[n] = s.values.read(refs[i]); errs[n] != nil {
+				failed.Store(true)
+			}
+		}
+		if n == len(cold)-1 || !s.bases.readers.TryAcquire(1) {
+			read()
+			continue
+		}
+		helping.Go(func() {
+			defer s.bases.readers.Release(1)
+			read()
+		})
+	}
+	helping.Wait()
+	return errs
 }
 
 // ranged is of how many blocks a commit writes ranges.

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/disk"
@@ -89,7 +87,7 @@ func TestOwnerReadsNothing(t *testing.T) {
 		})
 	}
 	working.Wait()
-	none := s.bases.TryAcquire(maxBaseBytes)
+	none := s.bases.shared.TryAcquire(maxBaseBytes)
 	if d.failed.Load() || d.reads.Load() == 0 || !none {
 		t.Errorf("the owner has read: %v; %d reads in all, nothing held: %v", d.failed.Load(), d.reads.Load(), none)
 	}
@@ -100,41 +98,116 @@ func TestOwnerReadsNothing(t *testing.T) {
 func TestBaseNotThereYet(t *testing.T) {
 	s := running(t, scripted(wal.NewMemory(occ.StoreID{9}, 1<<20), disk.NewMemory()))
 	c := pipe(t, s).hello(occ.SessionID{})
-	patch := occ.Write{Block: 1, Ranges: []occ.Range{{Off: 0, Data: []byte("x")}}}
-	c.send(c.commit(nil, write(1, "to come")), c.commit([]occ.Read{{Block: 1, From: 1}}, patch))
+	c.send(c.commit(nil, write(1, "to come")), c.commit([]occ.Read{{Block: 1, From: 1}}, patch(1)))
 	if e := expect[*wire.Error](c); e.Req != c.req || e.Code != wire.CodeDamaged {
 		t.Fatalf("%+v", e)
 	}
 	expect[*wire.Items](c)
-	c.committed([]occ.Read{{Block: 1, From: 1}}, patch)
-	c.reads(1, 2, "xo come")
+	c.committed([]occ.Read{{Block: 1, From: 1}}, patch(1))
+	c.reads(1, 2, "Wo come")
 }
 
-// TestHoldBases: who wants more than is left waits, with those behind it, and
-// who wants more than there is at all waits only until nobody has any.
+// TestHoldBases: who wants more than is left waits, with those behind it; what
+// is large waits for what is large, and for nothing else.
 func TestHoldBases(t *testing.T) {
-	const most = maxBaseBytes
-	room := semaphore.NewWeighted(most)
-	holdBases(room, 4)
-	holdBases(room, most-6)
-	got := make(chan int64)
-	go func() { got <- holdBases(room, most+1) }()
-	for room.TryAcquire(2) { // until it waits
-		room.Release(2)
+	room := newBaseRoom()
+	var held []func()
+	for range maxBaseBytes/maxWrite - 1 {
+		held = append(held, room.hold(maxWrite))
+	}
+	one := room.hold(1)
+	got := make(chan func())
+	go func() { got <- room.hold(maxWrite) }()
+	for room.shared.TryAcquire(1) { // until it waits
+		room.shared.Release(1)
 		runtime.Gosched()
 	}
-	room.Release(most - 6)
-	if room.TryAcquire(1) {
-		t.Fatal("somebody can overtake")
+	large := room.hold(maxBaseBytes + 1)
+	if room.large.TryLock() {
+		t.Error("two large ones at a time")
 	}
-	room.Release(4)
-	held := <-got
-	if held != most || room.TryAcquire(1) {
-		t.Fatalf("%d are held", held)
+	one()
+	held = append(held, <-got)
+	if room.shared.TryAcquire(1) {
+		t.Error("there is room for more than maxBaseBytes")
 	}
-	room.Release(held)
-	room.Release(holdBases(room, most))
-	if !room.TryAcquire(most) {
+	large()
+	room.hold(maxWrite + 1)()
+	for _, release := range held {
+		release()
+	}
+	if !room.shared.TryAcquire(maxBaseBytes) || !room.large.TryLock() {
 		t.Error("something is held")
 	}
+}
+
+// until waits for something that is about to become true.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for begun := time.Now(); !is(); runtime.Gosched() {
+		if time.Since(begun) > patience {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// TestLargeBasesWaitAlone: while a commit reads more bases than there is room
+// for, others that change parts of blocks are decided; and who changes no part
+// of a block waits for nobody's bases.
+func TestLargeBasesWaitAlone(t *testing.T) {
+	const blockSize, count = 1 << 20, maxBaseBytes>>20 + 1
+	gate := new(sync.RWMutex)
+	opts := scripted(wal.NewMemory(occ.StoreID{9}, 1<<20), gatedDisk{disk.OS(t.TempDir()), gate})
+	opts.BlockSize, opts.CacheBytes, opts.dirty = blockSize, 1, 1
+	s := running(t, opts)
+	var whole, ranges []occ.Write
+	var reads []occ.Read
+	for b := range occ.BlockID(count) {
+		whole = append(whole, write(b+1, "whole"))
+		ranges = append(ranges, patch(b+1))
+	}
+	large, small, plain := pipe(t, s).hello(occ.SessionID{}), pipe(t, s).hello(occ.SessionID{}), pipe(t, s).hello(occ.SessionID{})
+	at := large.committed(nil, whole...)
+	for b := range occ.BlockID(count) {
+		reads = append(reads, occ.Read{Block: b + 1, From: at})
+	}
+	if err := s.writeBack(nil); err != nil {
+		t.Fatal(err)
+	}
+	gate.Lock()
+	open := sync.OnceFunc(gate.Unlock)
+	defer open()
+	large.send(large.commit(reads, ranges...))
+	until(t, "it reads", func() bool {
+		free := s.bases.large.TryLock()
+		if free {
+			s.bases.large.Unlock()
+		}
+		return !free
+	})
+	small.committed([]occ.Read{{Block: 100}}, patch(100))
+	open()
+	at = expect[*wire.Items](large).Items[0].At
+	large.reads(count, at, "Whole")
+
+	for range maxBaseBytes/maxWrite - 1 {
+		defer s.bases.hold(maxWrite)()
+	}
+	one := s.bases.hold(1)
+	small.send(small.commit([]occ.Read{{Block: 101}}, patch(101)))
+	until(t, "it waits", func() bool {
+		free := s.bases.shared.TryAcquire(1)
+		if free {
+			s.bases.shared.Release(1)
+		}
+		return !free
+	})
+	plain.committed(nil, write(102, "plain"))
+	one()
+	expect[*wire.Items](small)
+}
+
+// patch changes the beginning of a block.
+func patch(b occ.BlockID) occ.Write {
+	return occ.Write{Block: b, Ranges: []occ.Range{{Off: 0, Data: []byte("W")}}}
 }

@@ -32,16 +32,18 @@ func (c *checkpoints) apply() {
 
 // grew wakes the keeper if the groups that were applied make it due.
 func (s *Server) grew() {
-	if st := s.storage.blocks; st != nil && (s.checkpointDue() || st.Dirty() > s.opts.dirtyBytes()) {
+	if s.storage.blocks == nil {
+		return
+	}
+	if st := s.storage.blocks.Stats(); s.checkpointDue(st) || st.DirtyBytes > s.opts.dirtyBytes() {
 		s.wakeKeeper()
 	}
 }
 
 // checkpointDue reports whether the log has grown enough for the next
 // checkpoint. The caller is the owner.
-func (s *Server) checkpointDue() bool {
-	index := s.storage.blocks.Stats().IndexBytes
-	return s.checkpoints.logged >= checkpointInterval(s.opts.CheckpointBytes, index)
+func (s *Server) checkpointDue(st blocks.Stats) bool {
+	return s.checkpoints.logged >= checkpointInterval(s.opts.CheckpointBytes, st.IndexBytes)
 }
 
 func (s *Server) wakeKeeper() {
@@ -57,9 +59,8 @@ func slots(st blocks.Stats) [3]int { return [3]int{st.Slots, st.LiveSlots, st.Fr
 // wasteful reports whether the block file is so large, or so much of it waits
 // for a checkpoint to be free, that one is worth making. If the last checkpoint
 // changed nothing, another one would not either. The caller is the owner.
-func (s *Server) wasteful() bool {
+func (s *Server) wasteful(st blocks.Stats) bool {
 	const slack = 64 // slots, which are not worth a checkpoint
-	st := s.storage.blocks.Stats()
 	waiting := st.Slots - st.FreeSlots - st.LiveSlots
 	return (waiting > st.LiveSlots/2+slack || st.Slots > 2*st.LiveSlots+slack) && slots(st) != s.checkpoints.slots
 }
@@ -88,7 +89,7 @@ func (s *Server) keep() error {
 	if !s.enter() {
 		return nil
 	}
-	if !s.checkpointDue() && !s.wasteful() {
+	if st := s.storage.blocks.Stats(); !s.checkpointDue(st) && !s.wasteful(st) {
 		s.leave(nil)
 		return nil
 	}

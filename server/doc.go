@@ -37,6 +37,6 @@
 //
 // Data that cannot be read costs whoever asks for it an error, and so does a
 // commit that would change a part of it: that is read before the commit is
-// decided, by the connection's goroutine, and kept until it is applied, so that
-// the owner never reads from disk.
+// decided, by the connection's goroutine and others that help it, and kept until
+// it is applied, so that the owner never reads from disk.
 package server

@@ -45,7 +45,7 @@ func TestLargeIndexWaitsLonger(t *testing.T) {
 		defer s.leave(nil)
 		was := s.checkpoints.logged
 		s.checkpoints.logged = bytes
-		due = s.checkpointDue()
+		due = s.checkpointDue(s.storage.blocks.Stats())
 		s.checkpoints.logged = was
 		return due
 	}

@@ -82,7 +82,7 @@ func (s *Server) keepTime() {
 		case <-ticker.C:
 			if s.enter() {
 				s.core.Tick(s.clock())
-				if s.storage.blocks != nil && s.wasteful() {
+				if s.storage.blocks != nil && s.wasteful(s.storage.blocks.Stats()) {
 					s.wakeKeeper()
 				}
 				s.leave(nil)
@@ -126,10 +126,8 @@ func (s *Server) opened(c *conn) bool {
 // received hands messages of a connection to the core; false if the server
 // has ended.
 func (s *Server) received(c *conn, messages []wire.Message) bool {
-	commits, held := s.readBases(messages)
-	if held > 0 {
-		defer s.bases.Release(held)
-	}
+	commits, release := s.readBases(messages)
+	defer release()
 	if !s.enter() {
 		return false
 	}

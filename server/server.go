@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/record"
@@ -31,7 +29,7 @@ type Server struct {
 	begun   time.Time // the zero of the core's clock
 
 	loads   *loadQueue
-	bases   *semaphore.Weighted  // of maxBaseBytes
+	bases   *baseRoom
 	appends chan []record.Record // the group to be made durable; at most one
 	written chan struct{}        // told when a group is durable
 	stop    chan struct{}        // closed by Shutdown
@@ -73,7 +71,7 @@ func newServer(opts Options, st *storage) *Server {
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 		loads:   newLoadQueue(),
-		bases:   semaphore.NewWeighted(maxBaseBytes),
+		bases:   newBaseRoom(),
 		core:    core.New(opts.core(st)),
 		values:  make(memoryValues),
 		conns:   make(map[core.ConnID]*conn),

@@ -182,7 +182,8 @@ func (st *storage) joins(found *blocks.Loaded, exists bool) error {
 }
 
 // readable checks that this program knows the versions of all that recovery
-// will decode.
+// will decode. It reads the log once more for that: verification holds no entry,
+// and recovery may write before it has come to the end.
 func (st *storage) readable(found *blocks.Loaded) error {
 	held := uint64(0)
 	if found != nil {
