@@ -71,8 +71,7 @@ func (s *Server) readEach(refs []core.Ref) core.Bases {
 		data, err := s.values.read(r)
 		if err != nil {
 			if !errors.Is(err, blocks.ErrDropped) {
-				s.opts.Logger.Error("reading blocks, to change them", "error", err)
-				return core.Bases{Err: err}
+				return core.Bases{Err: s.unreadable(r, "reading blocks, to change them", err)}
 			}
 			return core.Bases{Err: fmt.Errorf("block %d of timestamp %d, to change it: %w", r.Block, r.From, err)}
 		}
