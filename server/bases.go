@@ -109,8 +109,7 @@ func (s *Server) readEach(refs []core.Ref) core.Bases {
 		case errors.Is(err, blocks.ErrDropped):
 			return core.Bases{Err: fmt.Errorf("block %d of timestamp %d, to change it: %w", r.Block, r.From, err)}
 		default:
-			s.opts.Logger.Error("reading blocks, to change them", "error", err)
-			return core.Bases{Err: err}
+			return core.Bases{Err: s.unreadable(r, "reading blocks, to change them", err)}
 		}
 	}
 	return core.Bases{Data: data}

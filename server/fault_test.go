@@ -171,7 +171,7 @@ func TestDamagedBlock(t *testing.T) {
 	a.send(&wire.Read{Req: a.next(), Items: []wire.ReadItem{{Block: 8, At: occ.Latest}, {Block: 7, At: occ.Latest}}})
 	damaged := func() {
 		t.Helper()
-		const want = "block store is damaged: blocks, offset 5176, block 7 from 2: checksum mismatch"
+		const want = "data cannot be read: block 7 from 2: checksum mismatch (the server's log says more)"
 		if e := expect[*wire.Error](a); e.Req != a.req || e.Code != wire.CodeDamaged || e.Text != want {
 			t.Fatalf("%+v", e)
 		}

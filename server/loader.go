@@ -36,9 +36,6 @@ func (s *Server) loadFromDisk() {
 			return
 		}
 		data, err := s.readAll(e.Refs)
-		if err != nil {
-			s.opts.Logger.Error("reading blocks", "error", err)
-		}
 		if !s.enter() {
 			return
 		}
@@ -52,14 +49,14 @@ func (s *Server) loadFromDisk() {
 	}
 }
 
-// readAll returns the data of versions. One that was dropped meanwhile is not
-// used any more, whatever its data.
+// readAll returns the data of versions, or an error for a client. A version that
+// was dropped meanwhile is not used any more, whatever its data.
 func (s *Server) readAll(refs []core.Ref) ([][]byte, error) {
 	data := make([][]byte, len(refs))
 	for i, r := range refs {
 		d, err := s.values.read(r)
 		if err != nil && !errors.Is(err, blocks.ErrDropped) {
-			return nil, err
+			return nil, s.unreadable(r, "reading blocks", err)
 		}
 		data[i] = d
 	}

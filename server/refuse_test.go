@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/occ/wire"
 	"github.com/tidemark/tidemark/server/blocks"
 	"github.com/tidemark/tidemark/server/blocks/layout"
+	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/inspect"
 	"github.com/tidemark/tidemark/server/record"
@@ -244,6 +245,19 @@ func TestRefusalChangesNothing(t *testing.T) {
 				return record.AppendState(nil, &record.State{Stable: d.Stable, Epoch: 77, Next: 1})
 			})
 		}, is: is(storedir.ErrOlder), check: inspect.StoreFile},
+		"state impossible": {spoil: func(s spoiler) {
+			s.state(func(d blocks.Durable) []byte {
+				return record.AppendState(nil, &record.State{Stable: d.Stable, Horizon: d.Stable + 1, Next: 1})
+			})
+		}, is: as[*core.RestoreError], check: inspect.Index},
+		"state of another timestamp": {spoil: func(s spoiler) {
+			s.state(func(d blocks.Durable) []byte {
+				return record.AppendState(nil, &record.State{Stable: d.Stable + 1, Next: 1})
+			})
+		}, is: as[*core.RestoreError], check: inspect.Index},
+		"record impossible": {spoil: func(s spoiler) {
+			s.entry(record.Append(nil, record.Group{Records: []record.Record{&record.Lease{First: 1 << 40, Count: 1}}}))
+		}, is: as[*core.ReplayError], check: inspect.Replay},
 		"block file newer": {spoil: func(s spoiler) { s.renew("blocks/blocks") }, is: as[*blocks.VersionError], newer: true},
 		"block file short": {spoil: func(s spoiler) { s.cut("blocks/blocks", 4*layout.PageSize) }, is: as[*blocks.CorruptError], check: inspect.BlockFile},
 		"another store's": {spoil: func(s spoiler) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks"
+	"github.com/tidemark/tidemark/server/core"
 	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
@@ -80,9 +81,9 @@ func (st *storage) embed(opts Options) error {
 
 // openDir locks the directory and opens its log under a new epoch. Log and
 // blocks are created or changed when both have been found whole, one store's,
-// and of versions that this program knows; a directory that is refused until
-// then stays as it was, and a new one is not made for blocks that do not fit
-// other options.
+// of versions that this program knows, and such that recovery will succeed; a
+// directory that is refused until then stays as it was, and a new one is not
+// made for blocks that do not fit other options.
 func (st *storage) openDir(opts Options) (err error) {
 	if err := opts.checkBlock(opts.BlockSize); err != nil { // 0 fits
 		return err
@@ -151,7 +152,7 @@ func (st *storage) accept(found *blocks.Loaded, exists bool) error {
 	if err := st.joins(found, exists); err != nil || st.dir == nil {
 		return err
 	}
-	return st.readable(found)
+	return st.recoverable(found)
 }
 
 // joins checks that the log goes on where the checkpoint ends, or at its first
@@ -181,16 +182,25 @@ func (st *storage) joins(found *blocks.Loaded, exists bool) error {
 	return nil
 }
 
-// readable checks that this program knows the versions of all that recovery
-// will decode. It reads the log once more for that: verification holds no entry,
-// and recovery may write before it has come to the end.
-func (st *storage) readable(found *blocks.Loaded) error {
+// recoverable checks that recovery will succeed unless the disk fails: that this
+// program knows the versions of all that it will decode, and that the state of
+// the checkpoint and the log behind it follow from each other. What a core says
+// of that does not depend on the versions of blocks, which this one never has;
+// those of the checkpoint were judged when its index was read, by its timestamp.
+// It reads the log once more for that: verification holds no entry, and recovery
+// may write before it has come to the end.
+func (st *storage) recoverable(found *blocks.Loaded) error {
+	judge := core.New(core.Config{Store: st.store, BlockSize: uint64(st.blockSize), NewSession: newSession})
 	held := uint64(0)
 	if found != nil {
 		held = found.LogIndex
 		state, err := record.DecodeState(found.State)
-		if err == nil {
-			err = st.dir.WrittenUnder(state.Epoch)
+		switch {
+		case err != nil:
+		case state.Stable != found.Stable:
+			err = &core.RestoreError{Reason: fmt.Sprintf("its state is of timestamp %d, its header of %d", state.Stable, found.Stable)}
+		default:
+			err = cmp.Or(st.dir.WrittenUnder(state.Epoch), judge.Restore(found.State, noVersions))
 		}
 		if err != nil {
 			return fmt.Errorf("the checkpoint at log entry %d: %w", held, err)
@@ -200,13 +210,20 @@ func (st *storage) readable(found *blocks.Loaded) error {
 		if e.Index <= held {
 			return nil
 		}
-		if _, err := record.Decode(e.Payload); err != nil {
+		group, err := record.Decode(e.Payload)
+		if err == nil {
+			err = judge.Recover(group.Records)
+		}
+		if err != nil {
 			return fmt.Errorf("%s, offset %d, log entry %d: %w", e.Segment, e.Offset, e.Index, err)
 		}
+		judge.Take() // what it would have others keep
 		return nil
 	}})
 	return err
 }
+
+func noVersions(func(occ.BlockID, occ.Timestamp, int) error) error { return nil }
 
 func (st *storage) close() (err error) {
 	if st.log != nil {

@@ -15,8 +15,6 @@ import (
 	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
-	"github.com/tidemark/tidemark/server/storedir/durable"
-	"github.com/tidemark/tidemark/server/wal"
 )
 
 const dirPerm = 0o750
@@ -63,17 +61,18 @@ type Result struct {
 // Directory makes the data directory at path, which must not exist, of what the
 // backups say together. Until everything is durable it has another name
 // beside it, under which it is no store either; that is removed when Directory
-// fails, but stays behind when the process or the machine fails. Every error is
-// a *DirError.
+// fails, but stays behind when the process or the machine fails. Only if the last
+// step fails, which makes its name durable, there is a directory after an error:
+// a whole one. Every error is a *DirError.
 func Directory(ctx context.Context, path string, chain *backup.Chain, o Options) (Result, error) {
-	r, err := directory(ctx, filepath.Clean(path), chain, o)
+	r, err := directory(ctx, filepath.Clean(path), chain, o, osSteps())
 	if err != nil {
 		return Result{}, &DirError{path, err}
 	}
 	return r, nil
 }
 
-func directory(ctx context.Context, path string, chain *backup.Chain, o Options) (Result, error) {
+func directory(ctx context.Context, path string, chain *backup.Chain, o Options, do steps) (Result, error) {
 	h := chain.Header()
 	epoch, err := laterEpoch(h.Epoch)
 	if err != nil {
@@ -93,14 +92,14 @@ func directory(ctx context.Context, path string, chain *backup.Chain, o Options)
 	if err != nil {
 		return Result{}, err
 	}
-	r, err := fill(ctx, temp, epoch, chain, o)
+	r, err := fill(ctx, temp, epoch, chain, o, do)
 	if err == nil {
-		err = os.Rename(temp, path)
+		err = do.rename(temp, path)
 	}
 	if err != nil {
 		return Result{}, errors.Join(err, os.RemoveAll(temp))
 	}
-	return r, durable.SyncDir(parent)
+	return r, do.syncDir(parent)
 }
 
 // laterEpoch returns the epoch of a store restored from one in that epoch.
@@ -116,7 +115,7 @@ func laterEpoch(epoch uint64) (uint64, error) {
 
 // fill makes a store of the empty directory at path. The store file comes last:
 // what has none is no store.
-func fill(ctx context.Context, path string, epoch uint64, chain *backup.Chain, o Options) (Result, error) {
+func fill(ctx context.Context, path string, epoch uint64, chain *backup.Chain, o Options, do steps) (Result, error) {
 	if err := os.Chmod(path, dirPerm); err != nil {
 		return Result{}, err
 	}
@@ -132,8 +131,8 @@ func fill(ctx context.Context, path string, epoch uint64, chain *backup.Chain, o
 		return Result{}, err
 	}
 	first := record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: epoch}}})
-	if err := wal.Create(storedir.LogPath(path), r.Store, epoch, first); err != nil {
+	if err := do.log(storedir.LogPath(path), r.Store, epoch, first); err != nil {
 		return Result{}, err
 	}
-	return r, storedir.Create(path, storedir.Identity{Store: r.Store, BlockSize: chain.Header().BlockSize, Epoch: epoch})
+	return r, do.store(path, storedir.Identity{Store: r.Store, BlockSize: chain.Header().BlockSize, Epoch: epoch})
 }

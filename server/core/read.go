@@ -88,9 +88,9 @@ func (c *Core) Loaded(id LoadID, values [][]byte) {
 	c.proceed(p)
 }
 
-// LoadFailed says that the data of a Load cannot be had, and why. If all of it
-// is still what the read needs, that is answered with the error, and nothing
-// else suffers. Else something was superseded, and perhaps dropped, meanwhile,
+// LoadFailed says that the data of a Load cannot be had, and why, in words for
+// the client. If all of it is still what the read needs, that is answered with
+// the error, and nothing else suffers. Else something was superseded, and perhaps dropped, meanwhile,
 // which may have been the reason: what the read needs now is loaded.
 func (c *Core) LoadFailed(id LoadID, err error) {
 	p := c.unpark(id)

@@ -47,9 +47,9 @@ type Bases struct {
 	// more. nil stands for no data, and for data that the embedding will have
 	// at hand when it is asked for it.
 	Data [][]byte
-	// Err says why one of the versions cannot be had. The commit does not
-	// commit: what it makes could not be read either. If it would have
-	// committed, it is refused.
+	// Err says why one of the versions cannot be had, in words for the client.
+	// The commit does not commit: what it makes could not be read either. If it
+	// would have committed, it is refused.
 	Err error
 }
 

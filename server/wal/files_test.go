@@ -37,8 +37,8 @@ func (w *watched) step(name string, do func() error) error {
 	return err
 }
 
-// open opens the log of the directory.
-func (w *watched) open() error {
+// prepare verifies the log of the directory.
+func (w *watched) prepare() *Prepared {
 	p, _, err := Prepare(w.dir, testStore)
 	if err != nil {
 		w.t.Fatal(err)
@@ -59,7 +59,12 @@ func (w *watched) open() error {
 			return w.step("replace "+filepath.Base(path), func() error { return f.replace(path, data) })
 		},
 	}
-	w.Disk, err = p.Open(small)
+	return p
+}
+
+// open opens the log of the directory.
+func (w *watched) open() (err error) {
+	w.Disk, err = w.prepare().Open(small)
 	if err == nil {
 		w.t.Cleanup(func() { w.Close() })
 	}
@@ -212,4 +217,28 @@ func TestStepsOfOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantSteps("sync parent", "sync directory", "sync directory")
+}
+
+// A log that was created has its entry, and its names are durable, as is that
+// of its directory: a crash at the end loses nothing. A step that fails is told.
+func TestStepsOfCreating(t *testing.T) {
+	steps := []string{"sync parent", "sync directory", "sync directory", "replace bounds"}
+	for fails := range len(steps) + 1 {
+		w := &watched{t: t, dir: filepath.Join(t.TempDir(), "new"), fails: fails}
+		err := w.prepare().create(7, payload(1))
+		if fails > 0 {
+			if !errors.Is(err, errStep) {
+				t.Errorf("step %d fails: %v", fails, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.wantSteps(steps...)
+		wantWhole(t, "the end", takeImage(t, w.dir), 1, 1)
+		if _, report, err := Prepare(w.dir, testStore); err != nil || report.Epoch != 7 {
+			t.Errorf("created with %+v, %v", report, err)
+		}
+	}
 }

@@ -13,13 +13,25 @@ import (
 // file may be removed by whoever owns the directory.
 const TempSuffix = ".TEMP"
 
+// steps are those by which something becomes durable. Tests look at the files
+// before and after each.
+type steps struct {
+	sync   func(*os.File) error // a file or a directory
+	rename func(from, to string) error
+}
+
+// osSteps are those of the operating system.
+func osSteps() steps { return steps{sync: (*os.File).Sync, rename: os.Rename} }
+
 // SyncDir makes the names in dir durable: files created, renamed or removed.
-func SyncDir(dir string) error {
+func SyncDir(dir string) error { return osSteps().syncDir(dir) }
+
+func (s steps) syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := s.sync(f); err != nil {
 		f.Close()
 		return fmt.Errorf("sync directory: %w", err)
 	}
@@ -29,20 +41,22 @@ func SyncDir(dir string) error {
 // Replace gives the file at path the content data, atomically: after a crash
 // at any moment the file has its old content or the new one, and once
 // Replace has returned nil, the new one.
-func Replace(path string, data []byte) error {
+func Replace(path string, data []byte) error { return osSteps().replace(path, data) }
+
+func (s steps) replace(path string, data []byte) error {
 	temp := path + TempSuffix
-	if err := write(temp, data); err != nil {
+	if err := s.write(temp, data); err != nil {
 		os.Remove(temp)
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := s.rename(temp, path); err != nil {
 		os.Remove(temp)
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	return s.syncDir(filepath.Dir(path))
 }
 
-func write(path string, data []byte) error {
+func (s steps) write(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
 	if err != nil {
 		return err
@@ -51,7 +65,7 @@ func write(path string, data []byte) error {
 		f.Close()
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := s.sync(f); err != nil {
 		f.Close()
 		return err
 	}
