@@ -18,9 +18,9 @@ import (
 
 const (
 	// startTimeout is how long a server may take until it listens.
-	startTimeout = 20 * time.Second
+	startTimeout = time.Minute
 	// stopTimeout is how long it may take to stop before it is killed.
-	stopTimeout = 20 * time.Second
+	stopTimeout = time.Minute
 	// restarts is how often a restart is tried: somebody's connection may have
 	// been given the port meanwhile.
 	restarts = 5

@@ -16,7 +16,7 @@ import (
 const Ready = "tidemark: listening on "
 
 // startTimeout is how long a server may take until it listens.
-const startTimeout = 20 * time.Second
+const startTimeout = time.Minute
 
 // Server is a server that can be killed and started again: one directory, one
 // address, and one process at a time.
@@ -32,7 +32,7 @@ type Server struct {
 // data directory and a port of its own. The server ends when this process
 // does, however that comes about.
 func NewServer(dir string, command ...string) (*Server, error) {
-	addr, err := freeAddr()
+	addr, err := FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +40,11 @@ func NewServer(dir string, command ...string) (*Server, error) {
 	return s, s.Start()
 }
 
-// freeAddr is a free address on loopback. Ports that the kernel hands out to
-// connections would be taken by somebody while the server is down, so it is
-// below those of Linux and of the other systems.
-func freeAddr() (string, error) {
+// FreeAddr is a free address on loopback, for a server that is started there
+// more than once. Ports that the kernel hands out to connections would be taken
+// by somebody while the server is down, so it is below those of Linux and of the
+// other systems.
+func FreeAddr() (string, error) {
 	var first error
 	for port := 20000 + int(time.Now().UnixNano()/1000%10000); port < 32000; port++ {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
