@@ -99,7 +99,7 @@ func TestManyLeasesAtOnce(t *testing.T) {
 	w.connect = func(o client.Options) (*client.DB, error) {
 		return client.Local(gatedBackend{w.srv, w.gate}, o)
 	}
-	db := w.open(client.Options{})
+	db := w.open(client.Options{MaxAttempts: 1 << 20})
 	done := make(chan error)
 	for range 60 {
 		go func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,12 +146,12 @@ func TestWelcomeAsTheWaitEnds(t *testing.T) {
 // lateTransport says that the first wait has failed, although it has not.
 type lateTransport struct {
 	client.Transport
-	waits int
+	waits atomic.Int64 // for calls: the background waits, too, for none
 }
 
 func (l *lateTransport) Await(ctx context.Context, c client.Call, limit time.Duration) error {
 	err := l.Transport.Await(ctx, c, limit)
-	if l.waits++; l.waits == 1 {
+	if c != nil && l.waits.Add(1) == 1 {
 		return errors.New("too late")
 	}
 	return err

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -63,9 +64,10 @@ func TestWhatAReadOnlyTransactionCosts(t *testing.T) {
 // old is too old.
 func TestFreshnessToTheTick(t *testing.T) {
 	overBoth(t, server.Options{Heartbeat: time.Hour}, func(w *world) {
-		now := time.Hour
+		var now atomic.Int64 // the background asks, too
+		now.Store(int64(time.Hour))
 		const epsilon = 2 * time.Second
-		db, err := w.connect(client.Options{Freshness: epsilon, Clock: func() time.Duration { return now }})
+		db, err := w.connect(client.Options{Freshness: epsilon, Clock: func() time.Duration { return time.Duration(now.Load()) }})
 		w.ok(err)
 		defer db.Close()
 		w.ok(db.Ping(w.ctx))
@@ -73,7 +75,7 @@ func TestFreshnessToTheTick(t *testing.T) {
 			passes time.Duration
 			pings  uint64
 		}{{0, 0}, {epsilon - 1, 0}, {1, 1}, {epsilon - 1, 0}, {1, 1}, {epsilon + 1, 1}} {
-			now += step.passes
+			now.Add(int64(step.passes))
 			sent, _ := cost(db, func() { w.get(db, occ.BlockID(5)) })
 			want := step.pings
 			if i == 0 {

@@ -16,7 +16,7 @@ import (
 
 // patience bounds how long a test waits for what must happen; it is never
 // waited for when all is right.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // world is a server and the clients of one test. When the test ends it checks
 // the history of all of them, and that the server stops in good order.

@@ -21,14 +21,14 @@ import (
 // unasked fills its queue, and holds up nobody's commit.
 func TestSlowReader(t *testing.T) {
 	for name, opts := range map[string]Options{
-		"bytes":    {QueueBytes: 64 << 10},
+		"bytes":    {QueueBytes: 8 << 10},
 		"messages": {QueueMessages: 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := running(t, opts)
 			other := pipe(t, s).hello(occ.SessionID{})
 			slow := pipe(t, s).hello(occ.SessionID{})
-			const blocks = 900
+			const blocks = 400 // twice what fits a queue, and what the writer may have taken from it
 			for b := range occ.BlockID(blocks) {
 				slow.reads(b, 0, "")
 			}
@@ -169,17 +169,20 @@ func TestSilence(t *testing.T) {
 	if _, err := silent.reader.Next(); !errors.Is(err, io.EOF) {
 		t.Fatalf("the silent client got %v", err)
 	}
-	var again *rawClient
-	for again == nil { // the slot is free just after the connection has ended
+	begun := time.Now()
+	for welcomed := false; !welcomed; { // the slot is free just after the connection has ended
+		if time.Since(begun) > patience {
+			t.Fatal("the slot is not free again")
+		}
 		nc, err := net.Dial("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		c := newRaw(t, nc)
-		c.send(&wire.Hello{Req: c.next(), Version: wire.Version})
-		if _, err := c.reader.Next(); err == nil {
-			again = c
-		}
+		_, _ = nc.Write(wire.Append(nil, &wire.Hello{Req: c.next(), Version: wire.Version})) // which may have refused it
+		m, _ := c.receive()
+		_, welcomed = m.(*wire.Welcome)
+		nc.Close()
 	}
 }
 
@@ -265,9 +268,7 @@ func TestHalfMessage(t *testing.T) {
 	frame := wire.Append(nil, &wire.Read{Req: 300, Items: make([]wire.ReadItem, 300)})
 	for _, n := range []int{1, len(frame) - 1} {
 		a := pipe(t, s).hello(occ.SessionID{})
-		if _, err := a.conn.Write(frame[:n]); err != nil {
-			t.Fatal(err)
-		}
+		_, _ = a.conn.Write(frame[:n]) // the server may not wait for all of it
 		a.ended()
 	}
 	if text := log.String(); strings.Count(text, "i/o timeout") != 2 {

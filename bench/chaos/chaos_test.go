@@ -77,7 +77,7 @@ func TestKills(t *testing.T) {
 	noLeaks(t)
 	rng, seed := random(t)
 	s, dir := start(t)
-	ctx := patience(t, time.Minute+time.Duration(*rounds)*20*time.Second)
+	ctx := patience(t, 2*time.Minute+time.Duration(*rounds)*20*time.Second)
 	f, err := chaos.NewFleet(ctx, chaos.Options{Addr: s.Addr, Clients: 64, Shared: 4, Bounds: bounds, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func TestCutConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	const clients = 16
-	ctx := patience(t, time.Minute+time.Duration(*rounds)*20*time.Second)
+	ctx := patience(t, 2*time.Minute+time.Duration(*rounds)*20*time.Second)
 	f, err := chaos.NewFleet(ctx, chaos.Options{
 		Addr: p.Addr, Clients: clients, Shared: 4, Bounds: bounds, Seed: seed, Silence: 150 * time.Millisecond,
 	})

@@ -164,7 +164,7 @@ func TestHostileClients(t *testing.T) {
 	noLeaks(t)
 	rng, seed := random(t)
 	s, _ := start(t)
-	ctx := patience(t, 30*time.Second)
+	ctx := patience(t, 2*time.Minute)
 	db, err := client.Dial(ctx, s.Addr, client.Options{})
 	if err != nil {
 		t.Fatal(err)

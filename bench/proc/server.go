@@ -18,7 +18,7 @@ import (
 
 const (
 	// startTimeout is how long a server may take until it listens.
-	startTimeout = 20 * time.Second
+	startTimeout = time.Minute
 	// stopTimeout is how long it may take to stop before it is killed.
 	stopTimeout = time.Minute
 )
@@ -37,7 +37,7 @@ type Server struct {
 // NewServer launches command, which takes the flags of "tidemark serve", on a
 // data directory and a port of its own, which it keeps when it starts again.
 func NewServer(ctx context.Context, dir string, command ...string) (*Server, error) {
-	addr, err := freeAddr()
+	addr, err := FreeAddr()
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +58,11 @@ func Launch(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
 	return s, nil
 }
 
-// freeAddr is a free address on loopback. Ports that the kernel hands out to
-// connections would be taken by somebody while the server is down, so it is
-// below those of Linux and of the other systems.
-func freeAddr() (string, error) {
+// FreeAddr is a free address on loopback, for a server that is started there
+// more than once. Ports that the kernel hands out to connections would be taken
+// by somebody while the server is down, so it is below those of Linux and of the
+// other systems.
+func FreeAddr() (string, error) {
 	var first error
 	for port := 20000 + int(time.Now().UnixNano()/1000%10000); port < 32000; port++ {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

@@ -35,6 +35,9 @@ func TestAbandonedWaitsAreSwept(t *testing.T) {
 			continue
 		}
 		c.Abort(tx)
+		if i%97 != 0 { // to count them takes long
+			continue
+		}
 		if got, most := listed(), 2*(max(minSweep, len(c.requests)+c.runningCount)+len(live)); got > most {
 			t.Fatalf("%d waits are listed after %d transactions, more than %d", got, i, most)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidemark/tidemark/bench/proc"
 	"github.com/tidemark/tidemark/client"
 	"github.com/tidemark/tidemark/occ"
 )
@@ -103,12 +104,16 @@ func TestFullDiskOfBlocks(t *testing.T) {
 // on.
 func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	dir := filepath.Join(disk, "data")
-	flags = append(flags, "--dir="+dir)
-	p, err := launch(t.Context(), disk, append(flags, "--listen=127.0.0.1:0")...)
+	addr, err := proc.FreeAddr() // nobody takes it while the server is down
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	flags = append(flags, "--dir="+dir)
+	p, err := launch(t.Context(), disk, append(flags, "--listen="+addr)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	// Each client writes blocks of its own, of which it knows the newest.
 	const clients, least = 4, 3
@@ -118,12 +123,14 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	var running sync.WaitGroup
-	for i := range clients {
-		db, err := client.Dial(ctx, p.Addr, client.Options{})
-		if err != nil {
+	var dbs [clients]*client.DB
+	for i := range dbs { // all before the first one writes, which may fill the disk
+		if dbs[i], err = client.Dial(ctx, addr, client.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		defer db.Close()
+		defer dbs[i].Close()
+	}
+	for i, db := range dbs {
 		running.Go(func() {
 			for after := 0; after < least; {
 				n := acked[i].Load() + 1
@@ -167,7 +174,7 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 		q.Kill()
 	}
 	room()
-	q, err := launch(t.Context(), disk, append(flags, "--listen="+p.Addr)...)
+	q, err := launch(t.Context(), disk, append(flags, "--listen="+addr)...)
 	if err != nil {
 		t.Fatal(err)
 	}
