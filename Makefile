@@ -27,11 +27,11 @@ bench: build
 	./bin/tidemark bench $(ARGS)
 
 test:
-	$(GO) test -timeout 5m ./...
+	$(GO) test -timeout 15m ./...
 
 race:
-	$(GO) test -race -short -timeout 5m $(CONCURRENT)
-	$(GO) test -race -short -timeout 5m -skip TestScripts ./cmd/tidemark # whose commands are tested above
+	$(GO) test -race -short -timeout 15m $(CONCURRENT)
+	$(GO) test -race -short -timeout 15m -skip TestScripts ./cmd/tidemark # whose commands are tested above
 
 # Kill the server and cut connections under clients that count, and kill the server under a replay, ROUNDS times
 # each; compare the counters with what was acknowledged, and check the file system. The short version is part of
