@@ -12,26 +12,16 @@ import (
 // alone.
 type checkpoints struct {
 	applied uint64 // log index of the last group that was applied
-	logged  int64  // bytes of the log up to it since the last checkpoint was begun
-	durable uint64 // log index of the last group that is durable
-	waiting int64  // bytes of those that are to be applied
+	logged  int64  // bytes of the log since the last checkpoint was begun
 	slots   [3]int // of the block file when the last one was begun
 	due     chan struct{}
 	room    chan struct{} // told when something was written back
 }
 
-// written notes that the log has a group.
-func (c *checkpoints) written(index uint64, bytes int) {
-	c.durable, c.waiting = index, c.waiting+int64(bytes)
-}
-
-// apply notes that what the log has is being applied.
-func (c *checkpoints) apply() {
-	c.applied, c.logged, c.waiting = c.durable, c.logged+c.waiting, 0
-}
-
-// grew wakes the keeper if the groups that were applied make it due.
-func (s *Server) grew() {
+// grew notes that the log grew by a group that was applied.
+func (s *Server) grew(index uint64, bytes int) {
+	c := &s.checkpoints
+	c.applied, c.logged = index, c.logged+int64(bytes)
 	if s.storage.blocks == nil {
 		return
 	}
@@ -150,10 +140,6 @@ func (s *Server) firstCheckpoint() error {
 	case records, ok := <-s.appends:
 		if ok {
 			s.writeGroup(nil, records)
-			if s.enter() {
-				s.apply()
-				s.leave(nil)
-			}
 		}
 	default: // the log has the epoch already
 	}

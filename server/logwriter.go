@@ -6,9 +6,12 @@ import (
 	"github.com/tidemark/tidemark/server/record"
 )
 
-// writeLog makes one group at a time durable. It leaves it to applyGroups to put
-// the values of a group and to have it answered, and writes the next one
-// meanwhile.
+// logWriters is how many goroutines write the log, in turn: while one puts the
+// values of a group and has it answered, another one writes the next.
+const logWriters = 2
+
+// writeLog is a log writer: it makes one group at a time durable. The next one
+// comes only when that has been told to the core, so groups keep their order.
 func (s *Server) writeLog() {
 	var buf []byte
 	for records := range s.appends {
@@ -26,28 +29,6 @@ func (s *Server) writeGroup(buf []byte, records []record.Record) []byte {
 	index, err := s.storage.log.Append(buf)
 	s.durable(index, len(buf), err)
 	return buf
-}
-
-// applyGroups applies what became durable, until the server ends.
-func (s *Server) applyGroups() {
-	for {
-		select {
-		case <-s.written:
-		case <-s.done:
-			return
-		}
-		if s.enter() {
-			s.apply()
-			s.leave(nil)
-		}
-	}
-}
-
-// apply applies what became durable. The caller is the owner.
-func (s *Server) apply() {
-	s.checkpoints.apply()
-	s.grew()
-	s.core.Apply()
 }
 
 // awaitRoom waits while more waits to be written to the block file than may:
@@ -74,14 +55,9 @@ func (s *Server) durable(index uint64, bytes int, err error) {
 		s.fail(fmt.Errorf("the server stops: the commit log failed: %w", err))
 		return
 	}
-	if !s.enter() {
-		return
-	}
-	s.checkpoints.written(index, bytes)
-	s.core.Durable()
-	s.leave(nil)
-	select {
-	case s.written <- struct{}{}:
-	default:
+	if s.enter() {
+		s.grew(index, bytes)
+		s.core.Durable()
+		s.leave(nil)
 	}
 }

@@ -69,8 +69,8 @@ func (s *Server) recover() error {
 		if err != nil {
 			return fmt.Errorf("recover: log entry %d: %w", index, err)
 		}
-		s.checkpoints.written(index, len(payload))
-		s.checkpoints.apply()
+		s.checkpoints.applied = index
+		s.checkpoints.logged += int64(len(payload))
 		return nil
 	})
 	if err != nil {
@@ -91,8 +91,7 @@ func (s *Server) restore() (first uint64, err error) {
 	if err := s.core.Restore(loaded.State, loaded.Versions); err != nil {
 		return 0, fmt.Errorf("recover the checkpoint at log entry %d: %w", loaded.LogIndex, err)
 	}
-	s.checkpoints.written(loaded.LogIndex, 0)
-	s.checkpoints.apply()
+	s.checkpoints.applied = loaded.LogIndex
 	return loaded.LogIndex + 1, s.keepRecovered()
 }
 

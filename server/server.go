@@ -31,7 +31,6 @@ type Server struct {
 	loads   *loadQueue
 	bases   *baseRoom
 	appends chan []record.Record // the group to be made durable; at most one
-	written chan struct{}        // told when a group is durable
 	stop    chan struct{}        // closed by Shutdown
 	done    chan struct{}        // closed by the last owner
 
@@ -67,7 +66,6 @@ func newServer(opts Options, st *storage) *Server {
 		storage: st,
 		begun:   time.Now(),
 		appends: make(chan []record.Record, 1),
-		written: make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		done:    make(chan struct{}),
 		loads:   newLoadQueue(),
@@ -95,8 +93,9 @@ func (s *Server) start() error {
 	if err := s.firstCheckpoint(); err != nil {
 		return err
 	}
-	s.goroutines.Go(s.writeLog)
-	s.goroutines.Go(s.applyGroups)
+	for range logWriters {
+		s.goroutines.Go(s.writeLog)
+	}
 	s.goroutines.Go(s.keepTime)
 	if s.storage.blocks != nil {
 		s.goroutines.Go(s.keepBlocks)

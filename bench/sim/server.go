@@ -187,7 +187,6 @@ func (s *Server) loaded(e core.Load) {
 
 func (s *Server) durable() {
 	s.core.Durable()
-	s.core.Apply()
 	if t := s.core.Stable(); t != s.stable {
 		s.stable = t
 		if s.o.Applied != nil {

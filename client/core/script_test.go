@@ -239,7 +239,6 @@ func (s *script) sync() {
 	}
 	s.syncing = false
 	s.srv.Durable()
-	s.srv.Apply()
 	s.check.Applied(s.now, s.srv.Stable())
 	s.perform()
 }

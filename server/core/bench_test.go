@@ -40,7 +40,6 @@ func (c *benched) drain() {
 			switch e := e.(type) {
 			case Append:
 				c.Durable()
-				c.Apply()
 			case Load:
 				c.Loaded(e.ID, c.value[:])
 			}

@@ -42,7 +42,7 @@ type Core struct {
 	queue    []step          // what waits for the log, oldest first
 	flight   int             // how many of queue are in the group under way
 	records  []record.Record // of the group under way
-	applying []step          // durable, to be applied
+	applying []step          // the group that Durable applies
 	touched  []*conn         // connections with items, while a group is applied
 
 	making   stateMaking
@@ -117,8 +117,8 @@ func (c *Core) Stop() {
 	c.letGo()
 }
 
-// Idle reports whether nothing waits for the log, or to be applied.
-func (c *Core) Idle() bool { return len(c.queue) == 0 && len(c.applying) == 0 }
+// Idle reports whether nothing waits for the log.
+func (c *Core) Idle() bool { return len(c.queue) == 0 }
 
 // Take returns the effects since the last Take, in the order in which they
 // must be carried out. The slice is valid until the next Take.

@@ -20,10 +20,8 @@
 //	Hangup  deliver what is queued if that is quick, then close the
 //	        connection. The core has forgotten it already.
 //	Append  make the records durable as one group, in order behind all earlier
-//	        groups, then call Durable, which may bring the next Append, and soon
-//	        Apply, which makes the group visible and answers it. At most one is
-//	        under way. If it fails, no further input but Take may follow: the
-//	        server stops.
+//	        groups, and then call Durable. At most one is under way. If it
+//	        fails, no further input but Take may follow: the server stops.
 //	Put     keep a version's data until a Drop of the same version. With
 //	        ranges, the data is made from that of the version before, which an
 //	        earlier Put brought and no earlier Drop took: Put.Value does it. An
@@ -68,8 +66,8 @@
 //     holds the current version open: registered when a read reply is queued
 //     or its commit is applied, removed with the deprecation, with an
 //     ItemDropped, or with the connection.
-//  7. Nothing is answered or visible before it is durable: apply gets only
-//     what Durable was called for. What is assigned but not applied can be thrown away with
+//  7. Nothing is answered or visible before it is durable: apply runs at
+//     Durable only. What is assigned but not applied can be thrown away with
 //     the connections.
 //  8. A (session, number) is applied at most once: it has an entry in the
 //     session's outcome table from validation on, and is acknowledged before

@@ -57,23 +57,17 @@ func (c *Core) Flush() {
 	c.emit(Append{Records: c.records, Bytes: bytes})
 }
 
-// Durable says that the group under way is durable, and closes the next one: the
-// log has something to do while Apply makes this one visible. If that is late,
-// several groups may wait for it; Config.PendingBytes bounds what they hold.
+// Durable says that the group under way is durable. The next one is closed
+// first: its Append comes before the effects of this one, so that the log has
+// something to do while values are put and answers sent.
 func (c *Core) Durable() {
-	c.applying = append(c.applying, c.queue[:c.flight]...)
+	group := append(c.applying[:0], c.queue[:c.flight]...)
 	rest := copy(c.queue, c.queue[c.flight:])
 	clear(c.queue[rest:])
 	c.queue = c.queue[:rest]
 	c.flight = 0
 	clear(c.records)
 	c.Flush()
-}
-
-// Apply makes visible, and has answered, what became durable since the last
-// Apply.
-func (c *Core) Apply() {
-	group := c.applying
 	for _, s := range group {
 		c.pending -= s.bytes
 		c.beyond = c.beyond && !s.beyond
@@ -84,7 +78,7 @@ func (c *Core) Apply() {
 	c.Flush() // what that has brought about
 }
 
-// apply makes durable records visible in one atomic step (section 3): the
+// apply makes a durable group visible in one atomic step (section 3): the
 // versions first, with the items that they mean to each connection; then one
 // message of items to each; only then whatever else was waiting.
 func (c *Core) apply(group []step) {

@@ -103,7 +103,6 @@ func TestSessionsStayBounded(t *testing.T) {
 		}
 		c.Flush()
 		c.Durable()
-		c.Apply()
 		c.Take()
 	}
 	greet(1, true)

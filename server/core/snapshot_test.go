@@ -230,7 +230,6 @@ func TestChangesAreBounded(t *testing.T) {
 	c.Receive(1, &wire.Hello{Req: 1, Version: wire.Version})
 	c.Flush()
 	c.Durable()
-	c.Apply()
 	c.Take()
 	ask := func(first occ.BlockID, since occ.Timestamp) *wire.ChangesReply {
 		c.Receive(1, &wire.Changes{Req: 2, First: first, Since: since, At: blocks, Limit: 1000})

@@ -30,7 +30,7 @@ func stateOf(c *Core) (state []byte) {
 func plainState(c *Core) []byte {
 	state := record.State{Stable: c.Stable(), Horizon: c.Horizon(), Epoch: c.logged.epoch, Next: c.logged.nextID}
 	sessions := slices.Collect(maps.Values(c.sessions))
-	for _, s := range slices.Concat(c.applying, c.queue) {
+	for _, s := range c.queue {
 		if _, ends := s.record.(*record.SessionEnd); ends {
 			sessions = append(sessions, s.session)
 		}
@@ -191,8 +191,6 @@ func (s *sessions) step() {
 			s.under = nil
 			s.Durable()
 		}
-	case 6, 7:
-		s.Apply()
 	default:
 		s.request()
 	}

@@ -79,10 +79,7 @@ func (s *stressed) step() {
 	case 0, 1, 2:
 		s.flush()
 	case 3, 4, 5:
-		s.logged()
-		if s.rng.IntN(4) > 0 {
-			s.apply()
-		}
+		s.durable()
 		s.checkLog()
 	case 6:
 		s.holdLoad = s.rng.IntN(2) == 0

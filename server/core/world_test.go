@@ -21,20 +21,19 @@ type world struct {
 
 	bases Bases // of the commits that are received, if set
 
-	values    map[Ref][]byte
-	dropped   map[Ref]bool
-	log       [][]record.Record // durable
-	unapplied int               // groups at the end of log that are not applied yet
-	appended  []record.Record   // under way
-	loads     []Load            // held back
-	holdLoad  bool
-	sessions  byte
-	streams   map[ConnID]*stream
-	truth     map[occ.BlockID][]occ.Timestamp // versions by the log alone
-	contents  map[Ref][]byte                  // and what is in them
-	pinned    map[string]occ.Timestamp        // by the log alone
-	problems  []string
-	trace     func(Effect) // sees every effect, if set
+	values   map[Ref][]byte
+	dropped  map[Ref]bool
+	log      [][]record.Record // durable
+	appended []record.Record   // under way
+	loads    []Load            // held back
+	holdLoad bool
+	sessions byte
+	streams  map[ConnID]*stream
+	truth    map[occ.BlockID][]occ.Timestamp // versions by the log alone
+	contents map[Ref][]byte                  // and what is in them
+	pinned   map[string]occ.Timestamp        // by the log alone
+	problems []string
+	trace    func(Effect) // sees every effect, if set
 
 	onMessage func(ConnID, wire.Message) // sees every message after its stream
 }
@@ -60,7 +59,7 @@ type checkpoint struct {
 }
 
 func (w *world) checkpoint() checkpoint {
-	return checkpoint{groups: len(w.log) - w.unapplied, state: stateOf(w.core), values: maps.Clone(w.values)}
+	return checkpoint{groups: len(w.log), state: stateOf(w.core), values: maps.Clone(w.values)}
 }
 
 // versions yields those of a checkpoint.
@@ -103,7 +102,7 @@ func (w *world) reset() {
 	w.core = New(w.cfg)
 	w.values = make(map[Ref][]byte)
 	w.dropped = make(map[Ref]bool)
-	w.appended, w.loads, w.unapplied = nil, nil, 0
+	w.appended, w.loads = nil, nil
 	w.streams = make(map[ConnID]*stream)
 	w.truth = make(map[occ.BlockID][]occ.Timestamp)
 	w.contents = make(map[Ref][]byte)
@@ -191,40 +190,16 @@ func (w *world) flush() {
 	w.pump()
 }
 
-// durable completes the append under way, and applies it.
+// durable completes the append under way.
 func (w *world) durable() {
-	w.logged()
-	w.apply()
-}
-
-// logged completes the append under way. It makes nothing visible.
-func (w *world) logged() {
 	if w.appended == nil {
 		return
 	}
-	w.log = append(w.log, append([]record.Record(nil), w.appended...))
-	w.unapplied++
+	g := append([]record.Record(nil), w.appended...)
+	w.log = append(w.log, g)
+	w.note(g)
 	w.appended = nil
-	stable := w.core.Stable()
 	w.core.Durable()
-	for _, e := range w.core.effects {
-		if _, ok := e.(Append); !ok {
-			w.problem("%T before the group is applied", e)
-		}
-	}
-	if w.core.Stable() != stable {
-		w.problem("stable %d before the group is applied", w.core.Stable())
-	}
-	w.pump()
-}
-
-// apply applies what is durable.
-func (w *world) apply() {
-	for _, g := range w.log[len(w.log)-w.unapplied:] {
-		w.note(g)
-	}
-	w.unapplied = 0
-	w.core.Apply()
 	w.pump()
 }
 
@@ -232,7 +207,6 @@ func (w *world) apply() {
 func (w *world) settle() {
 	w.holdLoad = false
 	w.release()
-	w.apply()
 	for w.flush(); w.appended != nil; {
 		w.durable()
 	}
