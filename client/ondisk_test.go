@@ -93,7 +93,7 @@ func TestDamagedBlock(t *testing.T) {
 		"Update": db.Update(w.ctx, func(tx *client.Tx) error { return tx.WriteAt(ids[0], 3, []byte("x")) }),
 	} {
 		var refusal *core.Refusal
-		if !errors.As(err, &refusal) || refusal.Code != wire.CodeDamaged || !strings.Contains(err.Error(), "block 1 from 1: checksum mismatch") {
+		if !errors.Is(err, client.ErrDamaged) || errors.Is(err, client.ErrConflict) || !errors.As(err, &refusal) || refusal.Code != wire.CodeDamaged || !strings.Contains(err.Error(), "block 1 from 1: checksum mismatch") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
