@@ -19,6 +19,11 @@ var (
 	// ErrConflict: it aborted because something it had read was overwritten.
 	// Every ErrConflict is also an ErrAborted.
 	ErrConflict = errors.New("conflict")
+	// ErrDamaged: the server cannot read data of a block that the transaction
+	// reads, or changes a part of. The error is an *AbortError, of a read-only
+	// transaction too, and its text names block and version. Writing the whole
+	// block makes it good again.
+	ErrDamaged = errors.New("data of the store are damaged")
 	// ErrGone: a read-only transaction asked for a version that has left the
 	// server's retention window. It has to be begun anew; View does so, unless
 	// it was to run at a chosen timestamp. The error is a *GoneError.
@@ -50,14 +55,14 @@ var (
 	ErrTxDone = errors.New("transaction has ended")
 )
 
-// AbortError says why a transaction did not commit. It matches ErrAborted,
-// and ErrConflict when the reason is one.
+// AbortError says why a transaction did not commit. It matches ErrAborted, and
+// ErrConflict or ErrDamaged when that is the reason.
 type AbortError struct {
 	Reason occ.AbortReason
 	// Blocks are the blocks that changed, with what is known of the start of
 	// their newest versions; empty unless there was a conflict.
 	Blocks []occ.Read
-	// Refused is the server's reason, if it refused the commit.
+	// Refused is the server's reason, if it refused the commit or a read.
 	Refused *core.Refusal
 	// Attempts is how many times Update tried.
 	Attempts int
@@ -84,9 +89,10 @@ func (e *AbortError) Error() string {
 	return b.String()
 }
 
-// Is makes errors.Is(err, ErrAborted) and errors.Is(err, ErrConflict) work.
+// Is makes errors.Is work with ErrAborted, ErrConflict and ErrDamaged.
 func (e *AbortError) Is(target error) bool {
-	return target == ErrAborted || target == ErrConflict && e.conflict()
+	return target == ErrAborted || target == ErrConflict && e.conflict() ||
+		target == ErrDamaged && e.Refused != nil && e.Refused.Code == wire.CodeDamaged
 }
 
 // Unwrap is the server's refusal, if there was one.
@@ -107,7 +113,7 @@ func (e *AbortError) conflict() bool {
 // of room, has let go of what it had under way.
 func (e *AbortError) retriable() bool {
 	if e.Refused != nil {
-		return e.Refused.Code == wire.CodeStopping || e.Refused.Code == wire.CodeBusy
+		return e.Refused.Code == wire.CodeStopping || e.Refused.Code == wire.CodeDamaged
 	}
 	return e.conflict() || e.Reason == occ.AbortDisconnected || e.Reason == occ.AbortStoreChanged
 }

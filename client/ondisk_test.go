@@ -94,7 +94,8 @@ func TestDamagedBlock(t *testing.T) {
 		"Update": db.Update(w.ctx, func(tx *client.Tx) error { return tx.WriteAt(ids[0], 3, []byte("x")) }),
 	} {
 		var refusal *core.Refusal
-		if !errors.As(err, &refusal) || refusal.Code != wire.CodeDamaged || !strings.Contains(err.Error(), "block 1 from 1: checksum mismatch (the server's log says more)") || strings.Contains(err.Error(), dir) {
+		if !errors.Is(err, client.ErrDamaged) || errors.Is(err, client.ErrConflict) || !errors.As(err, &refusal) || refusal.Code != wire.CodeDamaged ||
+			!strings.Contains(err.Error(), "block 1 from 1: checksum mismatch (the server's log says more)") || strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

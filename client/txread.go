@@ -8,9 +8,9 @@ import (
 // Read returns the content of a block: bytes of the block size that must not
 // be changed and stay valid. A block never written reads as zeros.
 //
-// It fails with an *AbortError once the transaction is aborted, with ErrGone
-// if a read-only transaction has outlived the retention window. While the
-// server is needed and out of reach it waits, unless NoWait was asked for:
+// It fails with an *AbortError once the transaction is aborted, with ErrDamaged
+// if the server cannot read the block's data, with ErrGone if a read-only
+// transaction has outlived the retention window. While the server is needed and out of reach it waits, unless NoWait was asked for:
 // then it fails with a *StaleError if nothing younger than the bound is known,
 // else with ErrDisconnected if the block is not cached.
 func (tx *Tx) Read(id occ.BlockID) ([]byte, error) {

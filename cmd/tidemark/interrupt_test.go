@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -14,6 +15,9 @@ import (
 
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/sim"
+	"github.com/tidemark/tidemark/client"
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/server"
 	"github.com/tidemark/tidemark/traces/gen"
 )
 
@@ -48,6 +52,67 @@ func TestInterruptedWhileItWaitsForInput(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != exitFailure || errs.String() != "tidemark: interrupted\n" || out.Len() > 0 {
 			t.Errorf("%v: %v, printed %q and %q", args, err, &out, &errs)
 		}
+	}
+}
+
+// TestInterruptedWhileOutputStalls interrupts a backup whose reader has stopped
+// reading: it ends, and lets its timestamp go.
+func TestInterruptedWhileOutputStalls(t *testing.T) {
+	program, err := exec.LookPath("tidemark")
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := server.Open(server.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Shutdown(t.Context())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go srv.Serve(l)
+	db, err := client.Local(srv, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	data := bytes.Repeat([]byte("stalls"), db.BlockSize()/6) // of all blocks far more than a pipe holds
+	if err := db.Update(t.Context(), func(tx *client.Tx) error {
+		for i := range 512 {
+			if err := tx.Write(occ.BlockID(i+1), data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "store", "backup", "--server="+l.Addr().String())
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 1024)); err != nil { // it is writing more than the header
+		t.Error(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	err = cmd.Wait()
+	if cmd.ProcessState.ExitCode() != exitFailure || errs.String() != "tidemark: interrupted\n" {
+		t.Errorf("%v, printed %q", err, &errs)
+	}
+	if pins, err := db.Pins(t.Context()); err != nil || len(pins.Pins) > 0 {
+		t.Errorf("still pinned: %v (%v)", pins.Pins, err)
 	}
 }
 
@@ -90,6 +155,7 @@ func TestRun(t *testing.T) {
 		{"trace info -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: no more paper\n"},
 		{"replay -", t.Context(), iotest.ErrReader(errors.New("no more paper")), exitFailure, "tidemark: stdin: spooling: no more paper\n"},
 		{"replay -", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
+		{"store check in\xe9", t.Context(), nil, exitUsage, "tidemark: argument \"in\\xe9\" is not UTF-8 (try tidemark --help)\n"},
 		{"trace gen auspex-hour", ended, nil, exitFailure, "tidemark: interrupted\n"},
 		{"replay - --live", ended, strings.NewReader(line), exitFailure, "tidemark: interrupted\n"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -69,6 +70,12 @@ func run(args []string, env *environment) int {
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
+	}
+	// The parser would replace what is not UTF-8, and the command act on another file or name.
+	for _, arg := range args {
+		if !utf8.ValidString(arg) {
+			return fail(env, "", usage("argument %q is not UTF-8", arg))
+		}
 	}
 	command, err := parser.Parse(args)
 	if exit >= 0 { // --help has been printed

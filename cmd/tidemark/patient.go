@@ -55,3 +55,30 @@ func (p *patient) ahead() {
 		}
 	}
 }
+
+// patientWriter writes to w, so that waiting for it can end with ctx. Then a
+// goroutine is left behind that waits on with the bytes, which nobody may change
+// any more, until the program ends.
+type patientWriter struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write implements io.Writer.
+func (p patientWriter) Write(b []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	written := make(chan result, 1)
+	go func() {
+		n, err := p.w.Write(b)
+		written <- result{n, err}
+	}()
+	select {
+	case r := <-written:
+		return r.n, r.err
+	case <-p.ctx.Done():
+		return 0, context.Cause(p.ctx)
+	}
+}

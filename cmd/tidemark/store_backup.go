@@ -108,7 +108,7 @@ func (c *storeBackupCmd) Run(env *environment) error {
 				p.showIn("backing up", "blocks", int64(done), int64(max(done, store)))
 			}
 		}
-		r, err := take.Backup(ctx, db, out.w, o)
+		r, err := take.Backup(ctx, db, patientWriter{ctx, out.w}, o)
 		p.clear()
 		if err == nil {
 			err = out.close()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 
 	"github.com/tidemark/tidemark/backup"
@@ -11,7 +12,7 @@ import (
 type storeRestoreCmd struct {
 	Output  string   `short:"o" required:"" type:"path" placeholder:"DIR" help:"Data directory to make. It must not exist, and appears only when it is complete."`
 	JSON    bool     `help:"Print a line of JSON."`
-	Backups []string `arg:"" name:"BACKUP" help:"Files: a full backup, and then those of what changed since the one before."`
+	Backups []string `arg:"" name:"BACKUP" help:"Files: a full backup, and then those of what changed since the one before; - is standard input."`
 }
 
 // Help is the second part of the command's help text.
@@ -24,16 +25,26 @@ func (*storeRestoreCmd) Help() string {
 func (c *storeRestoreCmd) Run(env *environment) error {
 	var readers []*backup.Reader
 	total := int64(0)
+	stdin := false
 	for _, name := range c.Backups {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
+		var in io.Reader
+		if name == "-" {
+			if stdin {
+				return usage("standard input holds one backup")
+			}
+			stdin, name, in = true, "standard input", newPatient(env.ctx, env.stdin)
+		} else {
+			f, err := os.Open(name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			if info, err := f.Stat(); err == nil {
+				total += info.Size()
+			}
+			in = f
 		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil {
-			total += info.Size()
-		}
-		r, err := backup.NewReader(f, name)
+		r, err := backup.NewReader(in, name)
 		if err != nil {
 			return err
 		}

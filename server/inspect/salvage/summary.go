@@ -62,9 +62,12 @@ func (s *Summary) WriteTo(w io.Writer) (int64, error) {
 		row("base", "%s", s.Base)
 	}
 	row("behind it", "%d transactions", s.Transactions)
-	if s.Consistent {
+	switch {
+	case s.Consistent && s.LostStale+s.LostZeros == 0:
+		row("state", "that at timestamp %d", s.Stable)
+	case s.Consistent:
 		row("state", "that at timestamp %d, but for lost blocks", s.Stable)
-	} else {
+	default:
 		row("state", "NOT CONSISTENT: blocks of different moments, up to timestamp %d", s.Stable)
 	}
 	row("blocks", "%d, %d bytes", s.Blocks, s.Bytes)
