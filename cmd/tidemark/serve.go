@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ const minCheckpoint = 0.01
 
 type serveCmd struct {
 	Listen        string        `default:"127.0.0.1:7400" placeholder:"ADDR" help:"TCP address to listen on (default ${default}). Port 0 takes a free one. Whoever can connect can read and write everything."`
-	Dir           string        `xor:"where" type:"path" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
+	Dir           directory     `xor:"where" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
 	InMemory      bool          `xor:"where" help:"Keep the store in memory instead: it ends with the server."`
 	BlockSize     *int          `placeholder:"BYTES" help:"Block size of a new store (default 4096). An existing store keeps its own, and must not be given another."`
 	Retention     time.Duration `default:"1m" placeholder:"TIME" help:"How long overwritten versions stay readable (default ${default})."`
@@ -45,7 +46,7 @@ func (*serveCmd) Help() string {
 
 func (c *serveCmd) options(env *environment) (server.Options, error) {
 	o := server.Options{
-		Dir: c.Dir, Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, CacheBytes: c.MemoryMiB << 20,
+		Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, CacheBytes: c.MemoryMiB << 20,
 		CheckpointBytes: int64(c.CheckpointMiB * (1 << 20)), StoreBytes: c.MaxSizeMiB << 20, CommitDelay: c.CommitDelay, ExternalClock: c.ExternalClock,
 	}
 	// The server takes zeros for its defaults; who types one means something else.
@@ -66,8 +67,8 @@ func (c *serveCmd) options(env *environment) (server.Options, error) {
 	if c.BlockSize != nil {
 		o.BlockSize = *c.BlockSize
 	}
-	if o.Dir == "" && !c.InMemory {
-		o.Dir = defaultDir
+	if !c.InMemory {
+		o.Dir = cmp.Or(c.Dir, defaultDir).absolute()
 	}
 	level := slog.LevelInfo
 	if c.Verbose {
