@@ -32,7 +32,7 @@ type serveCmd struct {
 	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data (default ${default}). Of a data directory it is a cache, besides which up to twice as much, and no more than 128 MiB, waits to be written before commits wait; with --in-memory it is all there is, and commits beyond it are refused."`
 	CheckpointMiB float64       `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}), or up to twice as much in a large store, whose checkpoints write more; a start has to replay that much at most."`
 	MaxSizeMiB    int64         `name:"max-size" default:"0" placeholder:"MIB" help:"Refuse commits beyond that much block data in the data directory; 0 for as much as the disk holds (default ${default})."`
-	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle (default ${default})."`
+	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle, ${maxdelay} at most (default ${default})."`
 	ExternalClock bool          `help:"Let clients move the retention clock: for replays, which count time in the trace."`
 	UntilEOF      bool          `name:"until-eof" help:"Stop when standard input ends, too: for programs that start a server of their own."`
 	Verbose       bool          `short:"v" help:"Log every connection."`
@@ -59,8 +59,8 @@ func (c *serveCmd) options(env *environment) (server.Options, error) {
 		return o, usage("--checkpoint must be from %v to %d, not %v", minCheckpoint, maxMiB/2, c.CheckpointMiB)
 	case c.MaxSizeMiB < 0 || c.MaxSizeMiB > maxMiB:
 		return o, usage("--max-size must be from 0 to %d, not %d", maxMiB, c.MaxSizeMiB)
-	case c.CommitDelay < 0:
-		return o, usage("--commit-delay must not be negative, but is %v", c.CommitDelay)
+	case c.CommitDelay < 0 || c.CommitDelay > server.MaxCommitDelay:
+		return o, usage("--commit-delay must be from 0 to %v, not %v", server.MaxCommitDelay, c.CommitDelay)
 	case c.BlockSize != nil && *c.BlockSize <= 0:
 		return o, usage("--block-size must be positive, not %d", *c.BlockSize)
 	}
@@ -98,7 +98,10 @@ func (c *serveCmd) Run(env *environment) error {
 
 // serve has s serve l until it is to stop or fails, and stops it.
 func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
-	fmt.Fprint(env.stdout, ready.Line(l.Addr()))
+	if _, err := fmt.Fprint(env.stdout, ready.Line(l.Addr())); err != nil { // whoever started it waits for that
+		l.Close()
+		return errors.Join(fmt.Errorf("cannot say where it listens: %w", err), shutdown(s))
+	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	eof := make(chan struct{})
@@ -114,13 +117,21 @@ func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) err
 	case err := <-served: // the log or the listener failed
 		served <- err
 	}
+	if err := shutdown(s); err != nil {
+		return err
+	}
+	if err := <-served; !errors.Is(err, server.ErrStopped) { // which means: before it accepted anything
+		return err
+	}
+	return nil
+}
+
+// shutdown stops a server, and does not wait long for its clients.
+func shutdown(s *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.Shutdown(ctx); err != nil {
 		return fmt.Errorf("stopping: %w", err)
-	}
-	if err := <-served; !errors.Is(err, server.ErrStopped) { // which means: before it accepted anything
-		return err
 	}
 	return nil
 }
