@@ -74,7 +74,7 @@ func (c *storeCheckCmd) Run(env *environment) error {
 
 type storeDumpCmd struct {
 	Dir    directory `arg:"" name:"DIR" help:"Data directory."`
-	From   uint64    `default:"0" placeholder:"INDEX" help:"Begin with the log entry of this index."`
+	From   uint64    `default:"0" placeholder:"INDEX" help:"Begin with the log entry of this index; if the log ends before, a line says what it holds."`
 	Blocks bool      `help:"Print a line for each version in a checkpoint, and for each block that a transaction wrote, too."`
 }
 
