@@ -65,9 +65,11 @@ func (f *replayFlags) run(env *environment, j job) error {
 		return err
 	}
 	o.Settings = j.settings
-	out, err := newOutput(f.JSON, env.stdout, outputOptions{})
-	if err != nil {
-		return err
+	out := &output{}
+	if f.JSON != "" {
+		if out, err = newOutput(env.ctx, f.JSON, env.stdout, outputOptions{}); err != nil {
+			return err
+		}
 	}
 	defer out.discard()
 	loads, err := f.loads(env, j.traces, j.seed)
