@@ -20,7 +20,7 @@ import (
 const (
 	exitFailure = 1
 	exitUsage   = 2
-	exitDamaged = 3 // what was to be checked was, and is not whole
+	exitFound   = 3 // what was to be checked was, and is not as it must be
 )
 
 const description = `A transactional block store with read-optimized optimistic concurrency control.
@@ -109,9 +109,9 @@ type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// damageError is what a check has found. All else that fails a check says
+// foundError is what a check has found. All else that fails a check says
 // nothing about what was to be checked.
-type damageError struct{ error }
+type foundError struct{ error }
 
 // fail prints one line and returns the exit code.
 func fail(env *environment, command string, err error) int {
@@ -122,8 +122,8 @@ func fail(env *environment, command string, err error) int {
 	switch {
 	case errors.As(err, new(usageError)):
 		code, hint = exitUsage, fmt.Sprintf(" (try tidemark%s --help)", command)
-	case errors.As(err, new(damageError)):
-		code = exitDamaged
+	case errors.As(err, new(foundError)):
+		code = exitFound
 	}
 	fmt.Fprintf(env.stderr, "tidemark: %s%s\n", strings.ReplaceAll(err.Error(), "\n", "; "), hint)
 	return code

@@ -67,7 +67,7 @@ func (c *storeCheckCmd) Run(env *environment) error {
 		_, err = summary.WriteTo(env.stdout)
 	}
 	if err == nil && summary.Verdict == inspect.Damaged {
-		return damageError{fmt.Errorf("data directory %s is damaged", c.Dir)}
+		return foundError{fmt.Errorf("data directory %s is damaged", c.Dir)}
 	}
 	return err
 }

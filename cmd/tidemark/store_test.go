@@ -309,7 +309,7 @@ func TestFaults(t *testing.T) {
 			}
 			wantCode, wantErr := 0, ""
 			if strings.HasPrefix(want.verdict, "damaged") {
-				wantCode, wantErr = exitDamaged, fmt.Sprintf("tidemark: data directory %s is damaged\n", dir)
+				wantCode, wantErr = exitFound, fmt.Sprintf("tidemark: data directory %s is damaged\n", dir)
 			}
 			if code != wantCode || errs.String() != wantErr {
 				t.Errorf("exit code %d, %q", code, &errs)
