@@ -26,7 +26,7 @@ type servers map[string]*proc.Server
 
 type serversKey struct{}
 
-// serve starts a server and sets the variable NAME to its address; stop stops
+// serve starts a server and sets the variable NAME to its address; halt stops
 // it, which must leave exit code 0.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 1, "serve NAME FLAG...")
@@ -37,8 +37,8 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Value(serversKey{}).(servers)[args[0]] = s
 }
 
-func stop(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 1, "stop NAME")
+func halt(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 1, "halt NAME")
 	s := ts.Value(serversKey{}).(servers)[args[0]]
 	if s == nil {
 		ts.Fatalf("no server %q", args[0])
