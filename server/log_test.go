@@ -262,7 +262,13 @@ func (s *Server) await(t *testing.T, what func(*core.Core) bool) {
 // the log is free, and the clock closes it.
 func TestCommitDelay(t *testing.T) {
 	log := newTestLog()
-	s := running(t, Options{Log: log, CommitDelay: time.Hour})
+	s := running(t, Options{Log: log, CommitDelay: MaxCommitDelay})
+	stopClock := func() { // until the next closeGroup
+		s.owner.Lock()
+		s.delayed = true
+		s.owner.Unlock()
+	}
+	stopClock()
 	s.await(t, (*core.Core).Idle) // the epoch is durable
 	var clients []*rawClient
 	for range 3 {
@@ -270,6 +276,7 @@ func TestCommitDelay(t *testing.T) {
 		c.send(&wire.Hello{Req: c.next(), Version: wire.Version})
 		s.await(t, (*core.Core).Forming) // the new session
 		s.closeGroup()
+		stopClock()
 		c.welcome = expect[*wire.Welcome](c)
 		clients = append(clients, c)
 	}

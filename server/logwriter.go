@@ -52,7 +52,7 @@ func (s *Server) awaitRoom() {
 // many bytes. If the log failed, the server ends.
 func (s *Server) durable(index uint64, bytes int, err error) {
 	if err != nil {
-		s.fail(fmt.Errorf("the server stops: the commit log failed: %w", err))
+		s.fail(fmt.Errorf("the commit log failed: %w", err))
 		return
 	}
 	if s.enter() {

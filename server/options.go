@@ -28,6 +28,10 @@ const (
 	DefaultCheckpointBytes = 64 << 20
 )
 
+// MaxCommitDelay bounds Options.CommitDelay: no commit is answered before, and
+// neither are sessions and leases, for which clients wait to begin.
+const MaxCommitDelay = time.Second
+
 // Options of a server. The zero value is a store in memory that works.
 type Options struct {
 	// Dir is the data directory, created if it is missing. Empty means a
@@ -62,8 +66,8 @@ type Options struct {
 	// means DefaultCheckpointBytes.
 	CheckpointBytes int64
 	// CommitDelay is how long a commit may wait for others to share its write
-	// of the log, when nothing is being written anyway. 0, the default, is
-	// best unless a write is far slower than the wait.
+	// of the log, when nothing is being written anyway, MaxCommitDelay at most.
+	// 0, the default, is best unless a write is far slower than the wait.
 	CommitDelay time.Duration
 	// IndexBytes bounds the memory of the index of versions; a commit beyond
 	// it is refused. 0 means core.DefaultIndexBytes.
@@ -154,7 +158,7 @@ func (o Options) validate() error {
 		{"StoreBytes", o.StoreBytes < 0, "is negative"},
 		{"CheckpointBytes", o.CheckpointBytes < 0, "is negative"},
 		{"PendingBytes", o.PendingBytes < 0, "is negative"},
-		{"CommitDelay", o.CommitDelay < 0, "is negative"},
+		{"CommitDelay", o.CommitDelay < 0 || o.CommitDelay > MaxCommitDelay, fmt.Sprintf("is not between 0 and %v", MaxCommitDelay)},
 		{"IndexBytes", o.IndexBytes < 0, "is negative"},
 		{"Heartbeat", o.Heartbeat < 0, "is negative"},
 		{"Connections", o.Connections < 0, "is negative"},

@@ -132,6 +132,8 @@ func TestOpenRefuses(t *testing.T) {
 		"locked":         {Options{Dir: locked}, storedir.ErrLocked},
 		"foreign":        {Options{Dir: foreign}, storedir.ErrForeign},
 		"negative":       {Options{Retention: -1}, nil},
+		"negative delay": {Options{CommitDelay: -1}, nil},
+		"long delay":     {Options{CommitDelay: MaxCommitDelay + 1}, nil},
 		"log and dir":    {Options{Dir: t.TempDir(), Log: wal.NewMemory(occ.StoreID{}, 1).Open()}, nil},
 		"large block":    {Options{BlockSize: 1 << 30}, nil},
 		"small frame":    {Options{Limits: wire.Limits{FrameBytes: 10}}, nil},

@@ -110,12 +110,21 @@ type Quantiles struct {
 }
 
 // Err is what makes the figures void: a violation of the history or a problem
-// of the file system. Transactions that were given up do not: they are figures.
+// of the file system, a *history.Error or a *ProblemsError or both. Transactions
+// that were given up do not: they are figures.
 func (f *Figures) Err() error {
 	if f.Problems > 0 {
-		return errors.Join(f.History.Err(), fmt.Errorf("the file system has %d problems", f.Problems))
+		return errors.Join(f.History.Err(), &ProblemsError{f.Problems})
 	}
 	return f.History.Err()
+}
+
+// ProblemsError says how many problems the check of the file system has found.
+type ProblemsError struct{ Problems int }
+
+// Error returns one line.
+func (e *ProblemsError) Error() string {
+	return fmt.Sprintf("the file system has %d problems", e.Problems)
 }
 
 // AddClient adds a host's counters. built is true for the client that built

@@ -14,6 +14,7 @@ import (
 	"github.com/tidemark/tidemark/bench/exp"
 	"github.com/tidemark/tidemark/bench/live"
 	"github.com/tidemark/tidemark/bench/sim"
+	"github.com/tidemark/tidemark/server"
 )
 
 const (
@@ -48,7 +49,7 @@ type replayFlags struct {
 func variables() kong.Vars {
 	settings := lo.Map(exp.Standard(), func(s exp.Setting, _ int) string { return s.String() })
 	return kong.Vars{
-		"dir": defaultDir, "cpu": bench.DefaultMinCPU.String(), "rounds": fmt.Sprint(bench.DefaultMaxRounds),
+		"dir": defaultDir, "maxdelay": server.MaxCommitDelay.String(), "cpu": bench.DefaultMinCPU.String(), "rounds": fmt.Sprint(bench.DefaultMaxRounds),
 		"settings": strings.Join(settings, ","),
 	}
 }

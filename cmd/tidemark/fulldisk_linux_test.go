@@ -163,7 +163,7 @@ func survives(t *testing.T, disk, why string, room func(), flags ...string) {
 	said := strings.Split(strings.TrimSpace(p.Said()), "\n")
 	last := said[len(said)-1]
 	t.Logf("%d commits were acknowledged; the server said: %s", total, last)
-	if !strings.HasPrefix(last, "tidemark: the server stops: "+why) || !strings.Contains(last, dir) ||
+	if !strings.HasPrefix(last, "tidemark: "+why) || strings.Count(p.Said(), "the server stops") != 1 || !strings.Contains(last, dir) ||
 		!strings.Contains(last, syscall.ENOSPC.Error()) && !strings.Contains(last, syscall.EFBIG.Error()) {
 		t.Errorf("it does not say what happened: %s", p.Said())
 	}

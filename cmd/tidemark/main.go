@@ -20,6 +20,7 @@ import (
 const (
 	exitFailure = 1
 	exitUsage   = 2
+	exitFound   = 3 // what was to be checked was, and is not as it must be
 )
 
 const description = `A transactional block store with read-optimized optimistic concurrency control.
@@ -108,14 +109,21 @@ type usageError struct{ error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// foundError is what a check has found. All else that fails a check says
+// nothing about what was to be checked.
+type foundError struct{ error }
+
 // fail prints one line and returns the exit code.
 func fail(env *environment, command string, err error) int {
 	if cause := context.Cause(env.ctx); cause != nil && (errors.Is(err, cause) || errors.Is(err, context.Canceled)) {
 		err = errors.New("interrupted")
 	}
 	code, hint := exitFailure, ""
-	if errors.As(err, new(usageError)) {
+	switch {
+	case errors.As(err, new(usageError)):
 		code, hint = exitUsage, fmt.Sprintf(" (try tidemark%s --help)", command)
+	case errors.As(err, new(foundError)):
+		code = exitFound
 	}
 	fmt.Fprintf(env.stderr, "tidemark: %s%s\n", strings.ReplaceAll(err.Error(), "\n", "; "), hint)
 	return code

@@ -34,6 +34,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TRACES", traces)
 			return err
 		},
+		// Of two commands with a name the one of testscript counts, so none of
+		// these has the name of one: its stop ends a script.
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fails":    fails,
 			"json":     jsonLines,
@@ -45,7 +47,7 @@ func TestScripts(t *testing.T) {
 			"serve":    serve,
 			"commit":   commit,
 			"reads":    reads,
-			"stop":     stop,
+			"halt":     halt,
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -17,7 +18,7 @@ const outputPerm = 0o644
 // only when it is complete and durable. What is there already and is no file,
 // such as a device or a pipe, is written to as it is.
 type output struct {
-	w    io.Writer // nil if nobody asked for them
+	w    io.Writer // nil in the zero output, which nobody asked for
 	file outputFile
 	path string // what file is to be called
 	keep bool   // a file that has that name
@@ -43,17 +44,17 @@ type outputOptions struct {
 	keep bool        // refuse to take the place of a file
 }
 
-// newOutput returns the output for a flag that names a file, - for standard
-// output, or nothing.
-func newOutput(path string, stdout io.Writer, opts outputOptions) (*output, error) {
+// newOutput returns the output for a flag that names a file, or - for standard
+// output. Waiting for the reader of a named pipe ends with ctx.
+func newOutput(ctx context.Context, path string, stdout io.Writer, opts outputOptions) (*output, error) {
 	switch path {
 	case "":
-		return &output{}, nil
+		return nil, usage("a file to write needs a name")
 	case "-":
 		return &output{w: stdout}, nil
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		f, err := openPatiently(ctx, path)
 		if err != nil {
 			return nil, err
 		}

@@ -8,14 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidemark/tidemark/traces/gen"
 )
 
 // What is no file is written to and stays what it is; a link stays one.
 func TestOutputKeepsWhatIsThere(t *testing.T) {
-	o, err := newOutput(os.DevNull, nil, outputOptions{})
+	o, err := newOutput(t.Context(), os.DevNull, nil, outputOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 	if err := errors.Join(os.WriteFile(file, []byte("old"), 0o600), os.Symlink(file, link)); err != nil {
 		t.Fatal(err)
 	}
-	if o, err = newOutput(link, nil, outputOptions{}); err != nil {
+	if o, err = newOutput(t.Context(), link, nil, outputOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.w.Write([]byte("new")); err != nil {
@@ -51,6 +53,44 @@ func TestOutputKeepsWhatIsThere(t *testing.T) {
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link is %v now (%v)", info.Mode(), err)
+	}
+}
+
+// A named pipe is written to when it has a reader. Waiting for one ends with the
+// context.
+func TestOutputToAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	why := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(why)
+	reader := make(chan []byte, 1)
+	late := time.AfterFunc(30*time.Second, func() { // else it would wait for ever, if it does
+		b := make([]byte, len("new"))
+		if f, err := os.OpenFile(pipe, os.O_RDWR, 0); err == nil { // so there is no end before all is read
+			io.ReadFull(f, b)
+			f.Close()
+		}
+		reader <- b
+	})
+	if _, err := newOutput(ctx, pipe, nil, outputOptions{}); !errors.Is(err, why) {
+		t.Fatalf("got %v", err)
+	}
+	late.Reset(0) // lets go of what still waits to open it, too
+	o, err := newOutput(t.Context(), pipe, nil, outputOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(o.w, "new"); err != nil {
+		t.Error(err)
+	}
+	if err := o.close(); err != nil {
+		t.Error(err)
+	}
+	if got := <-reader; string(got) != "new" {
+		t.Errorf("the reader has got %q", got)
 	}
 }
 
@@ -83,7 +123,7 @@ func TestOutputAppearsWhenItIsDurable(t *testing.T) {
 		if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o, err := newOutput(path, nil, outputOptions{})
+		o, err := newOutput(t.Context(), path, nil, outputOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +167,7 @@ func TestOutputAppearsWhenItIsDurable(t *testing.T) {
 func TestOutputPermissions(t *testing.T) {
 	for want, opts := range map[fs.FileMode]outputOptions{0o644: {}, 0o600: {perm: backupPerm}} {
 		path := filepath.Join(t.TempDir(), "file")
-		o, err := newOutput(path, nil, opts)
+		o, err := newOutput(t.Context(), path, nil, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +183,7 @@ func TestOutputPermissions(t *testing.T) {
 // A file that is to be kept is, also if it came while the output was written.
 func TestOutputKeepsAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	o, err := newOutput(path, nil, outputOptions{keep: true})
+	o, err := newOutput(t.Context(), path, nil, outputOptions{keep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +197,7 @@ func TestOutputKeepsAFile(t *testing.T) {
 	if got, err := os.ReadFile(path); string(got) != "old" {
 		t.Errorf("the file holds %q (%v)", got, err)
 	}
-	if _, err := newOutput(path, nil, outputOptions{keep: true}); err == nil {
+	if _, err := newOutput(t.Context(), path, nil, outputOptions{keep: true}); err == nil {
 		t.Error("a new output returns no error")
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); len(files) != 1 {

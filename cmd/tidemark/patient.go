@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 )
 
 // patient reads from r ahead, so that waiting for it can end with ctx. Then a
@@ -80,5 +81,26 @@ func (p patientWriter) Write(b []byte) (int, error) {
 		return r.n, r.err
 	case <-p.ctx.Done():
 		return 0, context.Cause(p.ctx)
+	}
+}
+
+// openPatiently opens what exists to write to it, so that waiting for it, as for
+// the reader of a named pipe, can end with ctx. Then a goroutine is left behind
+// that waits on, until the program ends.
+func openPatiently(ctx context.Context, path string) (*os.File, error) {
+	type result struct {
+		f   *os.File
+		err error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		opened <- result{f, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.f, r.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
 }

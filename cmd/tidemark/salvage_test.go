@@ -144,7 +144,7 @@ func TestSalvage(t *testing.T) {
 			before := content(t, dir)
 			var out, errs bytes.Buffer
 			env := &environment{ctx: t.Context(), stdout: &out, stderr: &errs}
-			if code := run([]string{"store", "check", dir}, env); code != exitFailure || strings.Contains(out.String(), "no server starts") == c.starts {
+			if code := run([]string{"store", "check", dir}, env); code != exitFound || strings.Contains(out.String(), "no server starts") == c.starts {
 				t.Errorf("exit code %d: %s%s", code, &out, &errs)
 			}
 			copied := filepath.Join(t.TempDir(), "data")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,14 +25,14 @@ const minCheckpoint = 0.01
 
 type serveCmd struct {
 	Listen        string        `default:"127.0.0.1:7400" placeholder:"ADDR" help:"TCP address to listen on (default ${default}). Port 0 takes a free one. Whoever can connect can read and write everything."`
-	Dir           string        `xor:"where" type:"path" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
+	Dir           directory     `xor:"where" placeholder:"DIR" help:"Data directory, created if it is missing (default ${dir}). One server at a time can use it."`
 	InMemory      bool          `xor:"where" help:"Keep the store in memory instead: it ends with the server."`
 	BlockSize     *int          `placeholder:"BYTES" help:"Block size of a new store (default 4096). An existing store keeps its own, and must not be given another."`
 	Retention     time.Duration `default:"1m" placeholder:"TIME" help:"How long overwritten versions stay readable (default ${default})."`
 	MemoryMiB     int64         `name:"memory" default:"1024" placeholder:"MIB" help:"Memory for block data (default ${default}). Of a data directory it is a cache, besides which up to twice as much, and no more than 128 MiB, waits to be written before commits wait; with --in-memory it is all there is, and commits beyond it are refused."`
 	CheckpointMiB float64       `name:"checkpoint" default:"64" placeholder:"MIB" help:"How much the commit log grows between two checkpoints (default ${default}), or up to twice as much in a large store, whose checkpoints write more; a start has to replay that much at most."`
 	MaxSizeMiB    int64         `name:"max-size" default:"0" placeholder:"MIB" help:"Refuse commits beyond that much block data in the data directory; 0 for as much as the disk holds (default ${default})."`
-	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle (default ${default})."`
+	CommitDelay   time.Duration `default:"0s" placeholder:"TIME" help:"How long a commit waits for others to share its write of the log, when the log is idle, ${maxdelay} at most (default ${default})."`
 	ExternalClock bool          `help:"Let clients move the retention clock: for replays, which count time in the trace."`
 	UntilEOF      bool          `name:"until-eof" help:"Stop when standard input ends, too: for programs that start a server of their own."`
 	Verbose       bool          `short:"v" help:"Log every connection."`
@@ -45,7 +46,7 @@ func (*serveCmd) Help() string {
 
 func (c *serveCmd) options(env *environment) (server.Options, error) {
 	o := server.Options{
-		Dir: c.Dir, Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, CacheBytes: c.MemoryMiB << 20,
+		Retention: c.Retention, MemoryBytes: c.MemoryMiB << 20, CacheBytes: c.MemoryMiB << 20,
 		CheckpointBytes: int64(c.CheckpointMiB * (1 << 20)), StoreBytes: c.MaxSizeMiB << 20, CommitDelay: c.CommitDelay, ExternalClock: c.ExternalClock,
 	}
 	// The server takes zeros for its defaults; who types one means something else.
@@ -58,16 +59,16 @@ func (c *serveCmd) options(env *environment) (server.Options, error) {
 		return o, usage("--checkpoint must be from %v to %d, not %v", minCheckpoint, maxMiB/2, c.CheckpointMiB)
 	case c.MaxSizeMiB < 0 || c.MaxSizeMiB > maxMiB:
 		return o, usage("--max-size must be from 0 to %d, not %d", maxMiB, c.MaxSizeMiB)
-	case c.CommitDelay < 0:
-		return o, usage("--commit-delay must not be negative, but is %v", c.CommitDelay)
+	case c.CommitDelay < 0 || c.CommitDelay > server.MaxCommitDelay:
+		return o, usage("--commit-delay must be from 0 to %v, not %v", server.MaxCommitDelay, c.CommitDelay)
 	case c.BlockSize != nil && *c.BlockSize <= 0:
 		return o, usage("--block-size must be positive, not %d", *c.BlockSize)
 	}
 	if c.BlockSize != nil {
 		o.BlockSize = *c.BlockSize
 	}
-	if o.Dir == "" && !c.InMemory {
-		o.Dir = defaultDir
+	if !c.InMemory {
+		o.Dir = cmp.Or(c.Dir, defaultDir).absolute()
 	}
 	level := slog.LevelInfo
 	if c.Verbose {
@@ -97,7 +98,10 @@ func (c *serveCmd) Run(env *environment) error {
 
 // serve has s serve l until it is to stop or fails, and stops it.
 func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) error {
-	fmt.Fprint(env.stdout, ready.Line(l.Addr()))
+	if _, err := fmt.Fprint(env.stdout, ready.Line(l.Addr())); err != nil { // whoever started it waits for that
+		l.Close()
+		return errors.Join(fmt.Errorf("cannot say where it listens: %w", err), shutdown(s))
+	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	eof := make(chan struct{})
@@ -113,13 +117,21 @@ func (c *serveCmd) serve(env *environment, s *server.Server, l net.Listener) err
 	case err := <-served: // the log or the listener failed
 		served <- err
 	}
+	if err := shutdown(s); err != nil {
+		return err
+	}
+	if err := <-served; !errors.Is(err, server.ErrStopped) { // which means: before it accepted anything
+		return err
+	}
+	return nil
+}
+
+// shutdown stops a server, and does not wait long for its clients.
+func shutdown(s *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if err := s.Shutdown(ctx); err != nil {
 		return fmt.Errorf("stopping: %w", err)
-	}
-	if err := <-served; !errors.Is(err, server.ErrStopped) { // which means: before it accepted anything
-		return err
 	}
 	return nil
 }

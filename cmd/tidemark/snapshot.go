@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -29,13 +30,14 @@ type snapshot struct {
 	Name string        `json:"name"`
 	At   occ.Timestamp `json:"at"`
 	// Lease is what is left of its lease, 0 if it has none.
-	Lease float64 `json:"lease_seconds"`
+	Lease float64 `json:"lease_seconds,omitempty"`
 }
 
 // shown is a name as it is printed: quoted, if printing it would do more than
-// show it. A store may hold such names from before servers refused them.
+// show it, or would not show all of it. A store may hold names that cannot be
+// printed, from before servers refused them.
 func shown(name string) string {
-	if quoted := strconv.Quote(name); quoted[1:len(quoted)-1] != name {
+	if quoted := strconv.Quote(name); quoted[1:len(quoted)-1] != name || strings.Trim(name, " ") != name {
 		return quoted
 	}
 	return name
@@ -53,7 +55,7 @@ type snapshotCreateCmd struct {
 	Name  string         `arg:"" name:"NAME" help:"Name of the snapshot."`
 	At    *occ.Timestamp `placeholder:"TIMESTAMP" help:"Timestamp to keep, which must be readable now (default: the newest)."`
 	Lease time.Duration  `placeholder:"DURATION" help:"Delete it after so long, by the server's clock, which begins anew when the server restarts (default: never)."`
-	JSON  bool           `help:"Print a line of JSON."`
+	JSON  bool           `help:"Print a line of JSON, without \"lease_seconds\" if it has no lease."`
 	serverFlag
 }
 
@@ -95,7 +97,7 @@ func kept(left time.Duration) string {
 }
 
 type snapshotListCmd struct {
-	JSON bool `help:"Print JSON lines: one with a \"snapshot\" for each, and at last one with the \"oldest\" timestamp from which on everything can be read."`
+	JSON bool `help:"Print JSON lines: one with a \"snapshot\" for each, without \"lease_seconds\" if it has no lease, and at last one with the \"oldest\" timestamp from which on everything can be read."`
 	serverFlag
 }
 

@@ -95,7 +95,7 @@ func (c *storeBackupCmd) Run(env *environment) error {
 	// timestamp is let go.
 	signal.Ignore(syscall.SIGPIPE)
 	return c.with(env, func(ctx context.Context, db *client.DB) error {
-		out, err := newOutput(c.Output, env.stdout, outputOptions{perm: backupPerm, keep: !c.Force})
+		out, err := newOutput(ctx, c.Output, env.stdout, outputOptions{perm: backupPerm, keep: !c.Force})
 		if err != nil {
 			return err
 		}

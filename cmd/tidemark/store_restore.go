@@ -10,9 +10,9 @@ import (
 )
 
 type storeRestoreCmd struct {
-	Output  string   `short:"o" required:"" type:"path" placeholder:"DIR" help:"Data directory to make. It must not exist, and appears only when it is complete."`
-	JSON    bool     `help:"Print a line of JSON."`
-	Backups []string `arg:"" name:"BACKUP" help:"Files: a full backup, and then those of what changed since the one before; - is standard input."`
+	Output  directory `short:"o" required:"" placeholder:"DIR" help:"Data directory to make. It must not exist, and appears only when it is complete."`
+	JSON    bool      `help:"Print a line of JSON."`
+	Backups []string  `arg:"" name:"BACKUP" help:"Files: a full backup, and then those of what changed since the one before; - is standard input."`
 }
 
 // Help is the second part of the command's help text.
@@ -55,7 +55,8 @@ func (c *storeRestoreCmd) Run(env *environment) error {
 		return err
 	}
 	p := newProgress(env.stderr)
-	r, err := restore.Directory(env.ctx, c.Output, chain, restore.Options{
+	to := c.Output.absolute()
+	r, err := restore.Directory(env.ctx, to, chain, restore.Options{
 		Progress: func(read int64) { p.showBytes("restoring", read, total) },
 	})
 	p.clear()
@@ -67,5 +68,5 @@ func (c *storeRestoreCmd) Run(env *environment) error {
 			"store": r.Store.String(), "at": r.At, "epoch": r.Epoch, "blocks": r.Blocks, "data_bytes": r.DataBytes,
 		}})
 	}
-	return describe(env.stdout, "restored to "+c.Output, r.Store, r.At, r.Blocks, r.DataBytes)
+	return describe(env.stdout, "restored to "+to, r.Store, r.At, r.Blocks, r.DataBytes)
 }

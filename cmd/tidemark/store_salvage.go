@@ -8,11 +8,11 @@ import (
 )
 
 type storeSalvageCmd struct {
-	Dir       string `arg:"" name:"DIR" help:"Data directory of the damaged store."`
-	Output    string `short:"o" required:"" placeholder:"NEWDIR" help:"Data directory to make, which must not exist."`
-	Beyond    bool   `help:"Take whole transactions behind lost ones, too, and data that no checkpoint names: each block gets the newest version that is found, and blocks may not fit each other."`
-	BlockSize int    `placeholder:"BYTES" help:"Size of a block, if no file of the store is whole that says it."`
-	JSON      bool   `help:"Print JSON lines: one with a \"loss\" for each thing that is lost, and at last one with the \"summary\"."`
+	Dir       directory `arg:"" name:"DIR" help:"Data directory of the damaged store."`
+	Output    directory `short:"o" required:"" placeholder:"NEWDIR" help:"Data directory to make, which must not exist."`
+	Beyond    bool      `help:"Take whole transactions behind lost ones, too, and data that no checkpoint names: each block gets the newest version that is found, and blocks may not fit each other."`
+	BlockSize int       `placeholder:"BYTES" help:"Size of a block, if no file of the store is whole that says it."`
+	JSON      bool      `help:"Print JSON lines: one with a \"loss\" for each thing that is lost, and at last one with the \"summary\"."`
 }
 
 // Help is the second part of the command's help text.
@@ -28,7 +28,7 @@ func (c *storeSalvageCmd) Run(env *environment) error {
 	enc := json.NewEncoder(env.stdout)
 	losses := 0
 	p := newProgress(env.stderr)
-	summary, err := salvage.Run(env.ctx, c.Dir, c.Output, salvage.Options{
+	summary, err := salvage.Run(env.ctx, string(c.Dir), string(c.Output), salvage.Options{
 		Beyond: c.Beyond, BlockSize: c.BlockSize,
 		Progress: func(what string, done, of int64) { p.showIn(what, "MiB", done>>20, of>>20) },
 		Lost: func(l salvage.Loss) error {

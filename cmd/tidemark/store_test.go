@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -308,7 +309,7 @@ func TestFaults(t *testing.T) {
 			}
 			wantCode, wantErr := 0, ""
 			if strings.HasPrefix(want.verdict, "damaged") {
-				wantCode, wantErr = exitFailure, fmt.Sprintf("tidemark: data directory %s is damaged\n", dir)
+				wantCode, wantErr = exitFound, fmt.Sprintf("tidemark: data directory %s is damaged\n", dir)
 			}
 			if code != wantCode || errs.String() != wantErr {
 				t.Errorf("exit code %d, %q", code, &errs)
@@ -329,6 +330,21 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnprintedDamage: who did not get to print the damage does not say that
+// there is some.
+func TestUnprintedDamage(t *testing.T) {
+	dir := t.TempDir()
+	makeStore(t, dir)
+	edit(t, filepath.Join(dir, "tidemark.store"), flipBit(20))
+	for _, args := range [][]string{{"store", "check", dir}, {"store", "check", "--json", dir}} {
+		var errs bytes.Buffer
+		code := run(args, &environment{ctx: t.Context(), stdout: full{errors.New("no more room")}, stderr: &errs})
+		if code != exitFailure || errs.String() != "tidemark: no more room\n" {
+			t.Errorf("%q: exit code %d, %q", args, code, &errs)
+		}
 	}
 }
 

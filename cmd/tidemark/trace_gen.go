@@ -87,7 +87,7 @@ func (c *genDenseCmd) Run(env *environment) error {
 // write writes a trace as text. Of is the number of its operations, 0 if that
 // is not known.
 func (g *genOutput) write(env *environment, src traces.Source, of int64) error {
-	out, err := newOutput(g.Output, env.stdout, outputOptions{})
+	out, err := newOutput(env.ctx, g.Output, env.stdout, outputOptions{})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (env *environment) copyTrace(f inputFlags, to outputForm, pick func(traces.
 		return err
 	}
 	defer in.Close()
-	out, err := newOutput(to.path, env.stdout, outputOptions{})
+	out, err := newOutput(env.ctx, to.path, env.stdout, outputOptions{})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 
 // DumpOptions say what to print; the zero value is everything but blocks.
 type DumpOptions struct {
-	// From is the log index of the first entry.
+	// From is the log index of the first entry. If the log ends before it, a line
+	// says what it holds.
 	From uint64
 	// Blocks prints a line for each version in a checkpoint, whose data are read
 	// for it, and for each block that a transaction wrote.
@@ -51,12 +53,16 @@ func Dump(ctx context.Context, dir string, w io.Writer, opts DumpOptions) error 
 	if _, err := wal.Survey(in.LogDir(), in.Store, wal.Visitor{Segment: d.segment, Entry: until(ctx, d.entry), Damage: d.damage}); err != nil {
 		return err
 	}
+	if err := d.beyond(); err != nil {
+		return err
+	}
 	return d.w.Flush()
 }
 
 type dump struct {
 	DumpOptions
-	w *bufio.Writer
+	w           *bufio.Writer
+	first, last uint64 // log indexes of the entries so far, 0 without any
 }
 
 func (d *dump) line(format string, args ...any) error {
@@ -76,7 +82,19 @@ func (d *dump) damage(p wal.Damage) error {
 		p.Index, p.Offset, filepath.Base(p.Segment), p.Bytes, p.Lost, p.Torn, p.Reason)
 }
 
+// beyond says what the log holds, if all of it is before From.
+func (d *dump) beyond() error {
+	switch {
+	case d.From <= d.last:
+		return nil
+	case d.last == 0:
+		return d.line("log      empty, and has no entry from %d on", d.From)
+	}
+	return d.line("log      first=%d last=%d, and no entry from %d on", d.first, d.last, d.From)
+}
+
 func (d *dump) entry(e wal.Entry) error {
+	d.first, d.last = cmp.Or(d.first, e.Index), e.Index
 	if e.Index < d.From {
 		return nil
 	}
