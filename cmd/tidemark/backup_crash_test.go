@@ -135,6 +135,15 @@ func (f *diskFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// put makes a durable file.
+func (b *backedUp) put(d disk.Disk, name string, content []byte) {
+	b.Helper()
+	f, err := d.Open(name)
+	b.check(err)
+	_, err = f.WriteAt(content, 0)
+	b.check(errors.Join(err, f.Sync(), d.SyncDir()))
+}
+
 // file returns what a disk has under a name, nil for nothing.
 func (b *backedUp) file(d disk.Disk, name string) []byte {
 	b.Helper()
@@ -165,7 +174,7 @@ func (b *backedUp) header(file []byte) *backup.Header {
 func (b *backedUp) restores(files ...[]byte) error {
 	var readers []*backup.Reader
 	for i, file := range files {
-		r, err := backup.NewReader(bytes.NewReader(file), fmt.Sprintf("backup %d", i))
+		r, err := backup.NewReader(bytes.NewReader(file), fmt.Sprint(i))
 		if err != nil {
 			return err
 		}
@@ -205,25 +214,21 @@ func (b *backedUp) restores(files ...[]byte) error {
 // once the command has said that it is done.
 func TestBackupCrashesEverywhere(t *testing.T) {
 	b := newBackedUp(t)
-	base := disk.NewMemory()
-	made := func(name string, o take.Options) []byte {
-		said, err := b.backUp(base, name, o)
-		b.check(err)
-		if !said {
-			t.Fatal("the command says nothing")
+	made := func(o take.Options) []byte {
+		d := disk.NewMemory()
+		if said, err := b.backUp(d, "backup", o); err != nil || !said {
+			t.Fatalf("%v; the command said that it is done: %v", err, said)
 		}
-		return b.file(base, name)
+		return b.file(d, "backup")
 	}
 	b.write(backedBlocks)
-	olderFull := made("older", take.Options{})
+	olderFull := made(take.Options{})
 	b.write(7)
-	full := made("full", take.Options{})
+	full := made(take.Options{})
 	since := b.header(full)
 	b.write(5)
-	olderChanges := made("older", take.Options{Earlier: since})
+	olderChanges := made(take.Options{Earlier: since})
 	b.write(3)
-	b.check(base.Remove("older"))
-	b.check(base.SyncDir())
 
 	for _, c := range []struct {
 		what   string
@@ -246,7 +251,8 @@ func TestBackupCrashesEverywhere(t *testing.T) {
 				func(disk.Unsynced) bool { return rng.IntN(2) == 0 },
 				func(disk.Unsynced) bool { return rng.IntN(8) > 0 },
 			}
-			start := base.Crash(choices[0])
+			start := disk.NewMemory()
+			b.put(start, "full", full)
 			if c.before != nil {
 				b.put(start, "backup", c.before)
 			}
@@ -281,13 +287,4 @@ func TestBackupCrashesEverywhere(t *testing.T) {
 			t.Logf("%d operations, the backup is there early after %d crashes", n-1, early)
 		})
 	}
-}
-
-// put makes a durable file.
-func (b *backedUp) put(d disk.Disk, name string, content []byte) {
-	b.Helper()
-	f, err := d.Open(name)
-	b.check(err)
-	_, err = f.WriteAt(content, 0)
-	b.check(errors.Join(err, f.Sync(), d.SyncDir()))
 }
