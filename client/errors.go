@@ -109,11 +109,11 @@ func (e *AbortError) conflict() bool {
 
 // retriable reports whether running the transaction again can help: after a
 // conflict, on the next connection, in a changed store that was accepted, or
-// when a server that is stopping, or short
-// of room, has let go of what it had under way.
+// when a server that is stopping, or short of room, has let go of what it had
+// under way.
 func (e *AbortError) retriable() bool {
 	if e.Refused != nil {
-		return e.Refused.Code == wire.CodeStopping || e.Refused.Code == wire.CodeDamaged
+		return e.Refused.Code == wire.CodeStopping || e.Refused.Code == wire.CodeBusy
 	}
 	return e.conflict() || e.Reason == occ.AbortDisconnected || e.Reason == occ.AbortStoreChanged
 }

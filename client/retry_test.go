@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/tidemark/tidemark/client/core"
+	"github.com/tidemark/tidemark/occ"
+	"github.com/tidemark/tidemark/occ/wire"
 )
 
 func TestBackoffBounds(t *testing.T) {
@@ -27,6 +31,24 @@ func TestBackoffBounds(t *testing.T) {
 		}
 		if attempt > 1 && high-low < window/4 {
 			t.Errorf("attempt %d: between %v and %v is not random", attempt, low, high)
+		}
+	}
+}
+
+// TestRetriable: a transaction runs again when that can help, and not when it
+// would end the same way.
+func TestRetriable(t *testing.T) {
+	for code := wire.CodeMalformed; code <= wire.CodePinName; code++ {
+		err := &AbortError{Reason: occ.AbortRefused, Refused: &core.Refusal{Code: code}}
+		if want := code == wire.CodeStopping || code == wire.CodeBusy; err.retriable() != want {
+			t.Errorf("code %d: %v", code, !want)
+		}
+	}
+	for reason, want := range map[occ.AbortReason]bool{
+		occ.AbortConflict: true, occ.AbortActive: true, occ.AbortDisconnected: true, occ.AbortStoreChanged: true, occ.AbortByCaller: false,
+	} {
+		if err := (&AbortError{Reason: reason}); err.retriable() != want {
+			t.Errorf("%v: %v", err, !want)
 		}
 	}
 }
