@@ -31,12 +31,31 @@ func running(t testing.TB, opts Options) *Server {
 	return s
 }
 
+// shutdown shuts a server down. It is a failure if that takes long: Shutdown
+// itself waits for the log however long it takes.
 func shutdown(t testing.TB, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 	defer cancel()
-	if err := s.Shutdown(ctx); err != nil {
-		t.Errorf("shutdown: %v", err)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Shutdown(ctx) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+	case <-time.After(patience):
+		t.Errorf("the server does not shut down within %v", patience)
+	}
+}
+
+// wantEnd waits until a server that cannot go on has ended.
+func wantEnd(t testing.TB, s *Server) {
+	t.Helper()
+	select {
+	case <-s.Done():
+	case <-time.After(patience):
+		t.Fatalf("the server goes on, %v after something that must end it", patience)
 	}
 }
 

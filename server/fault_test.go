@@ -107,7 +107,7 @@ func TestFailureIsTold(t *testing.T) {
 	f.Inject(disk.Fault{Op: disk.OpSync, Nth: f.Count(disk.OpSync) + 1, Err: syscall.EIO})
 	a.send(a.commit(nil, write(1, strings.Repeat("x", 900)), write(9, strings.Repeat("x", 900))))
 	a.ended()
-	<-s.Done()
+	wantEnd(t, s)
 	const want = "the block store failed: the block store stopped writing after an error: sync blocks: input/output error"
 	if err := s.Err(); err == nil || err.Error() != want {
 		t.Errorf("%v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -116,8 +117,8 @@ func TestPendingConflict(t *testing.T) {
 	log.groups, log.answer = nil, nil
 }
 
-// failingLog is a log whose nth append fails, and which takes no call to
-// Append after that.
+// failingLog is a log whose nth append fails. Those after that, of which there
+// must be none, succeed: nothing but the server keeps it from going on.
 func failingLog(t *testing.T, n int) wal.Log {
 	real := wal.NewMemory(occ.StoreID{}, 1<<20).Open()
 	log := NewMockLog(gomock.NewController(t))
@@ -127,7 +128,11 @@ func failingLog(t *testing.T, n int) wal.Log {
 	log.EXPECT().Read(gomock.Any(), gomock.Any()).DoAndReturn(real.Read).AnyTimes()
 	log.EXPECT().Close().DoAndReturn(real.Close)
 	before := log.EXPECT().Append(gomock.Any()).DoAndReturn(real.Append).Times(n - 1)
-	log.EXPECT().Append(gomock.Any()).After(before).Return(uint64(0), fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk))
+	fails := log.EXPECT().Append(gomock.Any()).After(before).Return(uint64(0), fmt.Errorf("%w: %w", wal.ErrUnknown, errDisk))
+	log.EXPECT().Append(gomock.Any()).After(fails).AnyTimes().DoAndReturn(func(payload []byte) (uint64, error) {
+		t.Error("the server appends to a log that has failed")
+		return real.Append(payload)
+	})
 	return log
 }
 
@@ -170,7 +175,7 @@ func TestOpenAgain(t *testing.T) {
 // acknowledged from then on, connections end, Serve returns the error.
 func TestLogFailure(t *testing.T) {
 	for failAt := 1; failAt <= 4; failAt++ {
-		t.Run(fmt.Sprint(failAt), func(t *testing.T) {
+		ended := t.Run(fmt.Sprint(failAt), func(t *testing.T) {
 			log := failingLog(t, failAt) // 1: the epoch, 2: the session, 3 and 4: commits
 			s := running(t, Options{Log: log})
 			l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -179,11 +184,15 @@ func TestLogFailure(t *testing.T) {
 			}
 			served := make(chan error, 1)
 			go func() { served <- s.Serve(l) }()
-			acknowledged := converse(l.Addr().String())
-			if want := max(0, failAt-3); acknowledged != want {
-				t.Errorf("%d commits acknowledged, want %d", acknowledged, want)
+			want := max(0, failAt-3)
+			acknowledged, err := converse(l.Addr().String(), want+1)
+			if err != nil {
+				t.Fatalf("after %d commits the connection neither answers nor ends: %v", acknowledged, err)
 			}
-			<-s.Done()
+			if acknowledged != want {
+				t.Fatalf("%d commits acknowledged, not %d", acknowledged, want)
+			}
+			wantEnd(t, s)
 			if err := <-served; !errors.Is(err, errDisk) {
 				t.Errorf("Serve: %v", err)
 			}
@@ -191,28 +200,37 @@ func TestLogFailure(t *testing.T) {
 				t.Errorf("Err: %v", err)
 			}
 		})
+		if !ended {
+			return // the others might wait as long
+		}
 	}
 }
 
-// converse commits until the connection ends, and counts acknowledgements.
-func converse(addr string) (acknowledged int) {
+// converse commits until the connection ends, or so many commits are
+// acknowledged, and counts them. A connection that neither ends nor answers is an
+// error.
+func converse(addr string, most int) (acknowledged int, err error) {
 	nc, err := net.Dial("tcp", addr)
 	if err != nil {
-		return 0
+		return 0, nil // it has ended already
 	}
 	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(patience))
 	c := &rawClient{conn: nc, reader: wire.NewReader(nc, wire.MaxFrame)}
 	nc.Write(wire.Append(nil, &wire.Hello{Req: c.next(), Version: wire.Version}))
-	for {
+	for acknowledged < most {
 		m, err := c.receive()
-		if err != nil {
-			return acknowledged
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return acknowledged, err
+		} else if err != nil {
+			break
 		}
 		if items, ok := m.(*wire.Items); ok {
 			acknowledged += len(items.Items)
 		}
 		nc.Write(wire.Append(nil, c.commit(nil, write(1, "x"))))
 	}
+	return acknowledged, nil
 }
 
 // TestShutdownAnswers: what was validated when the server began to stop is

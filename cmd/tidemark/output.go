@@ -25,17 +25,40 @@ type output struct {
 
 	direct *os.File // in place of file
 
-	// These two are of the operating system; tests make them fail.
-	rename  func(from, to string) error
-	syncDir func(dir string) error
+	do outputSteps
 }
 
 // outputFile is what an output uses of an *os.File.
 type outputFile interface {
 	io.Writer
 	Name() string
+	Chmod(mode fs.FileMode) error
 	Sync() error
 	Close() error
+}
+
+// outputSteps are what an output does with names. Tests make each of them fail,
+// or crash in it.
+type outputSteps struct {
+	exists  func(path string) bool
+	create  func(dir, pattern string) (outputFile, error) // see os.CreateTemp
+	rename  func(from, to string) error
+	remove  func(path string) error
+	syncDir func(dir string) error
+}
+
+// osOutputSteps are those of the operating system.
+func osOutputSteps() outputSteps {
+	return outputSteps{
+		exists: func(path string) bool {
+			_, err := os.Stat(path)
+			return err == nil
+		},
+		create:  func(dir, pattern string) (outputFile, error) { return os.CreateTemp(dir, pattern) },
+		rename:  os.Rename,
+		remove:  os.Remove,
+		syncDir: durable.SyncDir,
+	}
 }
 
 // outputOptions of a file; the zero value works.
@@ -63,11 +86,16 @@ func newOutput(ctx context.Context, path string, stdout io.Writer, opts outputOp
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // the link stays
 	}
-	o := &output{path: path, keep: opts.keep, rename: os.Rename, syncDir: durable.SyncDir}
+	return newOutputFile(path, opts, osOutputSteps())
+}
+
+// newOutputFile returns the output for what is to be a file.
+func newOutputFile(path string, opts outputOptions, do outputSteps) (*output, error) {
+	o := &output{path: path, keep: opts.keep, do: do}
 	if err := o.mayAppear(); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp-*")
+	f, err := do.create(filepath.Dir(path), filepath.Base(path)+".tmp-*")
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +113,7 @@ func newOutput(ctx context.Context, path string, stdout io.Writer, opts outputOp
 
 // mayAppear refuses the place of a file that is to be kept.
 func (o *output) mayAppear() error {
-	if !o.keep {
-		return nil
-	}
-	if _, err := os.Stat(o.path); err == nil {
+	if o.keep && o.do.exists(o.path) {
 		return fmt.Errorf("%s exists already; --force replaces it", o.path)
 	}
 	return nil
@@ -115,11 +140,11 @@ func (o *output) close() error {
 	if err := o.mayAppear(); err != nil { // it took a while
 		return err
 	}
-	if err := o.rename(o.file.Name(), o.path); err != nil {
+	if err := o.do.rename(o.file.Name(), o.path); err != nil {
 		return err
 	}
 	o.file = nil
-	return o.syncDir(filepath.Dir(o.path))
+	return o.do.syncDir(filepath.Dir(o.path))
 }
 
 // discard removes what is not complete.
@@ -129,6 +154,6 @@ func (o *output) discard() {
 	}
 	if o.file != nil {
 		o.file.Close()
-		os.Remove(o.file.Name())
+		o.do.remove(o.file.Name())
 	}
 }

@@ -138,10 +138,10 @@ func TestOutputAppearsWhenItIsDurable(t *testing.T) {
 		if n < 3 {
 			want = "old"
 		}
-		rename, syncDir := o.rename, o.syncDir
+		rename, syncDir := o.do.rename, o.do.syncDir
 		o.file = r
-		o.rename = func(from, to string) error { return r.step("rename", func() error { return rename(from, to) }) }
-		o.syncDir = func(d string) error {
+		o.do.rename = func(from, to string) error { return r.step("rename", func() error { return rename(from, to) }) }
+		o.do.syncDir = func(d string) error {
 			if d != dir {
 				t.Errorf("directory %s is synced, not %s", d, dir)
 			}

@@ -99,28 +99,33 @@ func (c *storeBackupCmd) Run(env *environment) error {
 		if err != nil {
 			return err
 		}
-		defer out.discard()
-		p := newProgress(env.stderr)
-		o.Progress = func(done, store uint64) {
-			if o.Earlier != nil || o.Since > 0 {
-				p.draw("backing up", func() string { return humanize.Comma(int64(done)) + " changed blocks" })
-			} else {
-				p.showIn("backing up", "blocks", int64(done), int64(max(done, store)))
-			}
-		}
-		r, err := take.Backup(ctx, db, patientWriter{ctx, out.w}, o)
-		p.clear()
-		if err == nil {
-			err = out.close()
-		}
-		if err != nil {
-			return err
-		}
-		if r.Pinned != "" {
-			fmt.Fprintf(env.stderr, "tidemark: the snapshot %s could not be deleted, it ends with its lease\n", r.Pinned)
-		}
-		return c.report(env, r)
+		return c.write(ctx, env, db, out, o)
 	})
+}
+
+// write backs up to the output, and reports when what it wrote is durable.
+func (c *storeBackupCmd) write(ctx context.Context, env *environment, db *client.DB, out *output, o take.Options) error {
+	defer out.discard()
+	p := newProgress(env.stderr)
+	o.Progress = func(done, store uint64) {
+		if o.Earlier != nil || o.Since > 0 {
+			p.draw("backing up", func() string { return humanize.Comma(int64(done)) + " changed blocks" })
+		} else {
+			p.showIn("backing up", "blocks", int64(done), int64(max(done, store)))
+		}
+	}
+	r, err := take.Backup(ctx, db, patientWriter{ctx, out.w}, o)
+	p.clear()
+	if err == nil {
+		err = out.close()
+	}
+	if err != nil {
+		return err
+	}
+	if r.Pinned != "" {
+		fmt.Fprintf(env.stderr, "tidemark: the snapshot %s could not be deleted, it ends with its lease\n", r.Pinned)
+	}
+	return c.report(env, r)
 }
 
 // report says what the backup is.

@@ -163,16 +163,19 @@ func TestStepsOfABeginningSegment(t *testing.T) {
 	w.wantSteps("replace bounds") // there are entries now
 	for range 3 {
 		segments := len(w.mu.starts)
-		for len(w.mu.starts) == segments {
+		fillUntil(t, w, "the log notes that a segment begins", func() bool {
+			if len(w.mu.starts) > segments {
+				return true
+			}
 			w.wantSteps()
-			fill(t, w, w.Head().Index+1)
-		}
+			return false
+		})
 		w.wantSteps("sync directory", "replace bounds")
 	}
 	segments := len(w.mu.starts)
 	w.fails = 1
 	var err error
-	for err == nil {
+	for n := 0; err == nil && n < plenty; n++ {
 		_, err = w.Append(payload(w.Head().Index + 1))
 	}
 	if !errors.Is(err, ErrUnknown) || !errors.Is(err, errStep) || len(w.mu.starts) != segments+1 {

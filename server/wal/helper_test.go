@@ -67,6 +67,20 @@ func fill(t *testing.T, l Log, last uint64) {
 	}
 }
 
+// plenty of test entries begin several segments.
+const plenty = 50
+
+// fillUntil appends entries until the log says that something has happened.
+func fillUntil(t *testing.T, l Log, what string, happened func() bool) {
+	t.Helper()
+	for n := 0; !happened(); n++ {
+		if n == plenty {
+			t.Fatalf("%s: that does not happen within %d entries", what, n)
+		}
+		fill(t, l, l.Head().Index+1)
+	}
+}
+
 // wantEntries checks that the log holds exactly entries first to last.
 func wantEntries(t *testing.T, l Log, first, last uint64) {
 	t.Helper()

@@ -137,9 +137,9 @@ func TestEntryKeptByATrimIsNoTornEnd(t *testing.T) {
 	dir := t.TempDir()
 	d, _ := mustOpen(t, dir, small)
 	mustFence(t, d)
-	for len(d.mu.starts) < 3 || d.mu.head.Index != d.mu.starts[len(d.mu.starts)-1] {
-		fill(t, d, d.mu.head.Index+1)
-	}
+	fillUntil(t, d, "an entry begins the third segment or a later one", func() bool {
+		return len(d.mu.starts) >= 3 && d.mu.head.Index == d.mu.starts[len(d.mu.starts)-1]
+	})
 	lastIndex := d.mu.head.Index
 	if err := d.Trim(lastIndex); err != nil {
 		t.Fatal(err)

@@ -54,6 +54,10 @@ func (e *TargetError) Error() string { return fmt.Sprintf("new data directory %s
 // *wal.VersionError or record.ErrVersion (wrapped), of o.Lost, the cause when ctx ends, and of the operating
 // system.
 func Run(ctx context.Context, dir, to string, o Options) (*Summary, error) {
+	return stepwise(ctx, dir, to, o, osSteps())
+}
+
+func stepwise(ctx context.Context, dir, to string, o Options, do steps) (*Summary, error) {
 	if o.BlockSize < 0 || o.BlockSize > storedir.MaxBlockSize {
 		return nil, &storedir.BlockSizeError{Want: o.BlockSize}
 	}
@@ -65,7 +69,7 @@ func Run(ctx context.Context, dir, to string, o Options) (*Summary, error) {
 		return nil, err
 	}
 	defer in.Close()
-	s := &salvage{ctx: ctx, opts: o, in: in, lost: make(map[occ.BlockID]occ.Timestamp), snapshots: make(map[string]occ.Timestamp)}
+	s := &salvage{ctx: ctx, opts: o, do: do, in: in, lost: make(map[occ.BlockID]occ.Timestamp), snapshots: make(map[string]occ.Timestamp)}
 	if err := s.open(); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,7 @@ type salvage struct {
 	Summary
 	ctx   context.Context
 	opts  Options
+	do    steps
 	in    *storedir.Inspection
 	owner layout.Owner
 	dir   *blockdir.Dir // nil if there is none

@@ -72,17 +72,20 @@ func salvaged(t testing.TB, w *world, dir string, o Options) *result {
 	if check.Verdict != inspect.Clean || check.Epoch != r.Epoch || r.Epoch>>32 <= r.WasEpoch>>32 || check.Checkpoint.Stable != r.Stable {
 		t.Errorf("the new store is %+v, of %+v", check, r.Summary)
 	}
-	r.read(t, w, to)
+	r.read(t, w, disk.OS(filepath.Join(to, "blocks")))
 	r.compare(t, w)
 	return r
 }
 
-// read reads the new store.
-func (r *result) read(t testing.TB, w *world, to string) {
+// read reads the blocks of the new store.
+func (r *result) read(t testing.TB, w *world, d disk.Disk) {
 	t.Helper()
-	s, loaded, err := blocks.Open(disk.OS(filepath.Join(to, "blocks")), blocks.Options{Store: w.dir.StoreID(), BlockSize: blockSize})
+	s, loaded, err := blocks.Open(d, blocks.Options{Store: w.dir.StoreID(), BlockSize: blockSize})
 	must(t, err)
 	defer s.Close()
+	if loaded == nil {
+		t.Fatal("the block store has no checkpoint")
+	}
 	must(t, loaded.Versions(func(b occ.BlockID, from occ.Timestamp, _ int) error {
 		data, err := s.Read(b, from)
 		if _, twice := r.has[b]; twice {

@@ -14,11 +14,8 @@ import (
 
 	"github.com/tidemark/tidemark/occ"
 	"github.com/tidemark/tidemark/server/blocks"
-	"github.com/tidemark/tidemark/server/disk"
 	"github.com/tidemark/tidemark/server/record"
 	"github.com/tidemark/tidemark/server/storedir"
-	"github.com/tidemark/tidemark/server/storedir/durable"
-	"github.com/tidemark/tidemark/server/wal"
 )
 
 const (
@@ -67,7 +64,7 @@ func (s *salvage) create(to string) (err error) {
 	if err := os.Mkdir(path, dirPerm); err != nil {
 		return err
 	}
-	s.out, _, err = blocks.Open(disk.OS(path), blocks.Options{
+	s.out, _, err = blocks.Open(s.do.disk(path), blocks.Options{
 		Store: s.owner.Store, BlockSize: s.owner.BlockSize, DirtyBytes: dirtyBytes, CacheBytes: cacheBytes,
 	})
 	return err
@@ -112,18 +109,18 @@ func (s *salvage) finish(to string) error {
 		return err
 	}
 	first := record.Append(nil, record.Group{Records: []record.Record{&record.Epoch{Epoch: s.Epoch}}})
-	if err := wal.Create(storedir.LogPath(to), s.owner.Store, s.Epoch, first); err != nil {
+	if err := s.do.log(storedir.LogPath(to), s.owner.Store, s.Epoch, first); err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(&s.Summary, "", "  ")
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := durable.Replace(filepath.Join(to, ReportName), append(text, '\n')); err != nil {
+	if err := s.do.report(filepath.Join(to, ReportName), append(text, '\n')); err != nil {
 		return err
 	}
-	if err := storedir.Create(to, storedir.Identity{Store: s.owner.Store, BlockSize: s.owner.BlockSize, Epoch: s.Epoch}); err != nil {
+	if err := s.do.store(to, storedir.Identity{Store: s.owner.Store, BlockSize: s.owner.BlockSize, Epoch: s.Epoch}); err != nil {
 		return err
 	}
-	return durable.SyncDir(filepath.Dir(to))
+	return s.do.syncDir(filepath.Dir(to))
 }
