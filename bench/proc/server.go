@@ -46,9 +46,9 @@ func NewServer(ctx context.Context, dir string, command ...string) (*Server, err
 	return Launch(ctx, exec.Command(command[0], args...))
 }
 
-// Launch starts a program that prints the line of package ready and ends with
-// its standard input: it does when this process ends, however that comes
-// about. Of cmd, which must not be used again, the program, its arguments, its
+// Launch starts a program that prints the line of package ready, behind which
+// nothing is read, and ends with its standard input: it does when this process
+// ends, however that comes about. Of cmd, which must not be used again, the program, its arguments, its
 // directory and its environment count. Launch returns when the program
 // listens, or with an error when it has ended: ctx bounds the start alone.
 func Launch(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
