@@ -10,9 +10,10 @@ import (
 //
 // It fails with an *AbortError once the transaction is aborted, with ErrDamaged
 // if the server cannot read the block's data, with ErrGone if a read-only
-// transaction has outlived the retention window. While the server is needed and out of reach it waits, unless NoWait was asked for:
-// then it fails with a *StaleError if nothing younger than the bound is known,
-// else with ErrDisconnected if the block is not cached.
+// transaction has outlived the retention window. While the server is needed and
+// out of reach it waits, unless NoWait was asked for: then it fails with a
+// *StaleError if nothing younger than the bound is known, else with
+// ErrDisconnected if the block is not cached.
 func (tx *Tx) Read(id occ.BlockID) ([]byte, error) {
 	db := tx.db
 	db.mu.Lock()

@@ -31,6 +31,7 @@ type Server struct {
 	program exec.Cmd // what each start starts a copy of
 	cmd     *exec.Cmd
 	in      io.Closer // its standard input
+	end     error     // how it ended, once somebody has waited for it
 	said    transcript
 }
 
@@ -45,9 +46,9 @@ func NewServer(ctx context.Context, dir string, command ...string) (*Server, err
 	return Launch(ctx, exec.Command(command[0], args...))
 }
 
-// Launch starts a program that prints the line of package ready and ends with
-// its standard input: it does when this process ends, however that comes
-// about. Of cmd, which must not be used again, the program, its arguments, its
+// Launch starts a program that prints the line of package ready, behind which
+// nothing is read, and ends with its standard input: it does when this process
+// ends, however that comes about. Of cmd, which must not be used again, the program, its arguments, its
 // directory and its environment count. Launch returns when the program
 // listens, or with an error when it has ended: ctx bounds the start alone.
 func Launch(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
@@ -117,8 +118,14 @@ func (s *Server) Kill() {
 	_ = s.Wait()
 }
 
-// Wait waits until the server has ended and returns how.
-func (s *Server) Wait() error { return s.cmd.Wait() } // which closes its standard input
+// Wait waits until the server has ended and returns how, also if that is known
+// already.
+func (s *Server) Wait() error {
+	if s.cmd.ProcessState == nil {
+		s.end = s.cmd.Wait() // which closes its standard input
+	}
+	return s.end
+}
 
 // Stop asks the server to stop, with SIGTERM, and waits until it has. An
 // unclean end is an error, and one before this call, too.
@@ -151,6 +158,8 @@ func (s *Server) stopped() error {
 // lives: the end of it, if that is much.
 func (s *Server) Said() string { return s.said.String() }
 
-// lastWords are what it has said for an error, which they make no longer than
-// need be.
-func (s *Server) lastWords() string { return cmp.Or(strings.TrimSpace(s.Said()), "nothing") }
+// lastWords are the end of what it has said, for an error.
+func (s *Server) lastWords() string {
+	said := strings.TrimSpace(s.Said())
+	return cmp.Or(said[max(0, len(said)-maxLastWords):], "nothing")
+}

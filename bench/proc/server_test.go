@@ -19,7 +19,8 @@ import (
 
 // role is the environment variable that makes the test binary a server: one
 // that says "up" and listens until its input ends, or one that does not start:
-// it tells "part" of its address and ends, or stays "mute", or prints "other".
+// it tells "part" of its address and ends, or stays "mute", or prints "other", or
+// says "much" before it ends.
 const role = "TIDEMARK_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,8 @@ func TestMain(m *testing.M) {
 	case "other":
 		fmt.Println("good morning")
 		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "much":
+		fmt.Fprint(os.Stderr, strings.Repeat("much. ", 10_000), "The end.\n")
 	case "mute":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
@@ -83,6 +86,9 @@ func TestLives(t *testing.T) {
 			t.Error("it does not listen again")
 		}
 		err = s.EndInput()
+		if again := s.Wait(); again == nil || !errors.Is(err, again) {
+			t.Errorf("it ended with %v, and after that with %v", err, again)
+		}
 	}
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 || !strings.HasSuffix(err.Error(), "it said: up\nup\nup") {
@@ -107,10 +113,14 @@ func TestNoStart(t *testing.T) {
 			t.Errorf("%s: %v", as, err)
 		}
 	}
+	_, err := proc.Launch(t.Context(), self("much"))
+	if err == nil || !strings.HasSuffix(err.Error(), "much. The end.") || len(err.Error()) > 17<<10 {
+		t.Errorf("much: %.100v", err)
+	}
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(enough)
-	if _, err := proc.Launch(ctx, self("mute")); !errors.Is(err, enough) {
+	if _, err = proc.Launch(ctx, self("mute")); !errors.Is(err, enough) {
 		t.Errorf("mute: %v", err)
 	}
 }

@@ -2,8 +2,12 @@ package proc
 
 import "sync"
 
-// maxTranscript bounds what is kept of a server's messages, in bytes.
-const maxTranscript = 1 << 20
+const (
+	// maxTranscript bounds what is kept of a server's messages, in bytes.
+	maxTranscript = 1 << 20
+	// maxLastWords bounds what an error has of them.
+	maxLastWords = 16 << 10
+)
 
 // transcript keeps the end of what is written to it.
 type transcript struct {

@@ -40,10 +40,17 @@ var leftover = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`)
 // this file does not contain them.
 var places = []string{"/wo" + "rk/", "/ho" + "me/", "/ro" + "ot/", "/Use" + "rs/"}
 
+// programs are the beginnings of what go build writes: ELF, Mach-O and PE.
+var programs = []string{"\x7fELF", "\xcf\xfa\xed\xfe", "MZ"}
+
 // textProblems returns what is wrong with a file of any kind.
 func textProblems(name string, text []byte) (problems []string) {
-	if bytes.IndexByte(text, 0) >= 0 {
-		return nil // not text
+	if bytes.IndexByte(text, 0) >= 0 { // not text
+		begins := func(with string) bool { return bytes.HasPrefix(text, []byte(with)) }
+		if slices.ContainsFunc(programs, begins) && !strings.HasSuffix(name, ".test") {
+			problems = append(problems, name+" is a program: they are built into bin")
+		}
+		return problems
 	}
 	for _, p := range places {
 		if bytes.Contains(text, []byte(p)) {
@@ -183,5 +190,8 @@ func TestBadSourceIsNoticed(t *testing.T) {
 		if len(textProblems("x", []byte("see "+p+"x"))) != 1 {
 			t.Errorf("%s is not noticed", p)
 		}
+	}
+	if len(textProblems("x", []byte("\x7fELF\x02\x00"))) != 1 || len(textProblems("x", []byte("ELF\x02\x00"))) != 0 {
+		t.Error("a program is not told from other files")
 	}
 }

@@ -90,8 +90,9 @@ func (c *Core) Loaded(id LoadID, values [][]byte) {
 
 // LoadFailed says that the data of a Load cannot be had, and why, in words for
 // the client. If all of it is still what the read needs, that is answered with
-// the error, and nothing else suffers. Else something was superseded, and perhaps dropped, meanwhile,
-// which may have been the reason: what the read needs now is loaded.
+// the error, and nothing else suffers. Else something was superseded, and perhaps
+// dropped, meanwhile, which may have been the reason: what the read needs now is
+// loaded.
 func (c *Core) LoadFailed(id LoadID, err error) {
 	p := c.unpark(id)
 	if p == nil {
