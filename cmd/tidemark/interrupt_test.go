@@ -6,8 +6,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/iotest"
@@ -163,6 +165,49 @@ func TestRun(t *testing.T) {
 		code := run(strings.Fields(c.args), &environment{ctx: c.ctx, stdin: c.stdin, stdout: &out, stderr: &errs})
 		if code != c.code || errs.String() != c.stderr {
 			t.Errorf("%s: exit code %d, %q", c.args, code, &errs)
+		}
+	}
+}
+
+// TestInterruptedWhileABackupIsAwaited interrupts commands that read a backup
+// from a named pipe: one that nobody writes to, and one whose writer stalls.
+func TestInterruptedWhileABackupIsAwaited(t *testing.T) {
+	for _, args := range [][]string{{"store", "restore", "-o", "new"}, {"store", "backup", "-o", "file", "--since"}} {
+		for _, stalls := range []bool{false, true} {
+			if stalls && args[1] == "backup" {
+				continue // of the earlier backup just the head is read, at once
+			}
+			t.Chdir(t.TempDir())
+			if err := syscall.Mkfifo("pipe", 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var writer *os.File
+			write := func() (err error) {
+				writer, err = os.OpenFile("pipe", os.O_RDWR, 0) // does not wait for a reader
+				return err
+			}
+			if stalls {
+				if err := write(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			letGo := sync.OnceFunc(func() {
+				if writer != nil || write() == nil {
+					writer.Close()
+				}
+			})
+			late := time.AfterFunc(30*time.Second, letGo) // else it would wait for ever, if it does
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(50*time.Millisecond, cancel) // most likely while it waits; before, it ends the same way
+			var out, errs bytes.Buffer
+			code := run(append(args, "pipe"), &environment{ctx: ctx, stdout: &out, stderr: &errs})
+			if code != exitFailure || errs.String() != "tidemark: interrupted\n" {
+				t.Errorf("%v, stalls %v: exit code %d, %s", args, stalls, code, &errs)
+			}
+			if !late.Stop() {
+				t.Errorf("%v, stalls %v: it waited for the pipe", args, stalls)
+			}
+			letGo() // what still waits
 		}
 	}
 }

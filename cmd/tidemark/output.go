@@ -77,7 +77,7 @@ func newOutput(ctx context.Context, path string, stdout io.Writer, opts outputOp
 		return &output{w: stdout}, nil
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := openPatiently(ctx, path)
+		f, err := openPatiently(ctx, path, os.O_WRONLY)
 		if err != nil {
 			return nil, err
 		}

@@ -84,17 +84,17 @@ func (p patientWriter) Write(b []byte) (int, error) {
 	}
 }
 
-// openPatiently opens what exists to write to it, so that waiting for it, as for
-// the reader of a named pipe, can end with ctx. Then a goroutine is left behind
-// that waits on, until the program ends.
-func openPatiently(ctx context.Context, path string) (*os.File, error) {
+// openPatiently opens what exists, to read it or to write to it, so that waiting
+// for it, as for the other end of a named pipe, can end with ctx. Then a goroutine
+// is left behind that waits on, until the program ends.
+func openPatiently(ctx context.Context, path string, flag int) (*os.File, error) {
 	type result struct {
 		f   *os.File
 		err error
 	}
 	opened := make(chan result, 1)
 	go func() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		f, err := os.OpenFile(path, flag, 0)
 		opened <- result{f, err}
 	}()
 	select {

@@ -40,7 +40,7 @@ func (*storeBackupCmd) Help() string {
 }
 
 // since sets what the backup goes on from.
-func (c *storeBackupCmd) since(o *take.Options) error {
+func (c *storeBackupCmd) since(ctx context.Context, o *take.Options) error {
 	if c.Since == "" {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (c *storeBackupCmd) since(o *take.Options) error {
 		o.Since = occ.Timestamp(at)
 		return nil
 	}
-	f, err := os.Open(c.Since)
+	f, err := openPatiently(ctx, c.Since, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func isFile(f *os.File, path string) (bool, error) {
 
 func (c *storeBackupCmd) Run(env *environment) error {
 	var o take.Options
-	if err := c.since(&o); err != nil {
+	if err := c.since(env.ctx, &o); err != nil {
 		return err
 	}
 	if c.Output == "-" && isTerminal(env.stdout) {

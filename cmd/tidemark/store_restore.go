@@ -34,15 +34,19 @@ func (c *storeRestoreCmd) Run(env *environment) error {
 			}
 			stdin, name, in = true, "standard input", newPatient(env.ctx, env.stdin)
 		} else {
-			f, err := os.Open(name)
+			f, err := openPatiently(env.ctx, name, os.O_RDONLY)
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			if info, err := f.Stat(); err == nil {
-				total += info.Size()
+			info, err := f.Stat()
+			if err != nil {
+				return err
 			}
-			in = f
+			total += info.Size()
+			if in = f; !info.Mode().IsRegular() {
+				in = newPatient(env.ctx, f)
+			}
 		}
 		r, err := backup.NewReader(in, name)
 		if err != nil {
