@@ -57,9 +57,28 @@ func (p *patient) ahead() {
 	}
 }
 
-// patientWriter writes to w, so that waiting for it can end with ctx. Then a
-// goroutine is left behind that waits on with the bytes, which nobody may change
-// any more, until the program ends.
+// patiently calls do, and waits for it until ctx ends. Then a goroutine is left
+// behind that waits on, until the program ends.
+func patiently[T any](ctx context.Context, do func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := do()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		return *new(T), context.Cause(ctx)
+	}
+}
+
+// patientWriter writes to w patiently. Once ctx has ended, nobody may change any
+// more what was to be written.
 type patientWriter struct {
 	ctx context.Context
 	w   io.Writer
@@ -67,40 +86,11 @@ type patientWriter struct {
 
 // Write implements io.Writer.
 func (p patientWriter) Write(b []byte) (int, error) {
-	type result struct {
-		n   int
-		err error
-	}
-	written := make(chan result, 1)
-	go func() {
-		n, err := p.w.Write(b)
-		written <- result{n, err}
-	}()
-	select {
-	case r := <-written:
-		return r.n, r.err
-	case <-p.ctx.Done():
-		return 0, context.Cause(p.ctx)
-	}
+	return patiently(p.ctx, func() (int, error) { return p.w.Write(b) })
 }
 
-// openPatiently opens what exists, to read it or to write to it, so that waiting
-// for it, as for the other end of a named pipe, can end with ctx. Then a goroutine
-// is left behind that waits on, until the program ends.
+// openPatiently opens what exists, to read it or to write to it: opening a named
+// pipe waits for its other end.
 func openPatiently(ctx context.Context, path string, flag int) (*os.File, error) {
-	type result struct {
-		f   *os.File
-		err error
-	}
-	opened := make(chan result, 1)
-	go func() {
-		f, err := os.OpenFile(path, flag, 0)
-		opened <- result{f, err}
-	}()
-	select {
-	case r := <-opened:
-		return r.f, r.err
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
+	return patiently(ctx, func() (*os.File, error) { return os.OpenFile(path, flag, 0) })
 }

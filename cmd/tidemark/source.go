@@ -20,31 +20,20 @@ func (env *environment) open(path string, o traces.Options) (traces.Source, erro
 }
 
 func (env *environment) openShowing(path string, o traces.Options, p *progress) (traces.Source, error) {
-	type result struct {
-		src traces.Source
-		err error
-	}
 	pass := &firstPass{env: env, name: traceName(path), progress: p}
 	o.Watch = pass.watch
-	opened := make(chan result, 1)
-	go func() {
+	src, err := patiently(env.ctx, func() (traces.Source, error) {
 		stdin := env.stdin
 		if o.Once {
 			stdin = newPatient(env.ctx, stdin)
 		}
-		src, err := format.NewSource(path, stdin, o)
-		opened <- result{src, err}
-	}()
-	select {
-	case r := <-opened:
-		pass.progress.clear()
-		if r.err != nil {
-			return nil, r.err
-		}
-		return followed{interruptible{r.src, env.ctx}, pass}, nil
-	case <-env.ctx.Done():
-		return nil, context.Cause(env.ctx)
+		return format.NewSource(path, stdin, o)
+	})
+	pass.progress.clear()
+	if err != nil {
+		return nil, err
 	}
+	return followed{interruptible{src, env.ctx}, pass}, nil
 }
 
 // traceName is how warnings call a trace.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/tidemark/tidemark/backup"
 	"github.com/tidemark/tidemark/backup/restore"
@@ -23,30 +24,20 @@ func (*storeRestoreCmd) Help() string {
 }
 
 func (c *storeRestoreCmd) Run(env *environment) error {
+	if i := slices.Index(c.Backups, "-"); i >= 0 && slices.Contains(c.Backups[i+1:], "-") {
+		return usage("standard input holds one backup")
+	}
 	var readers []*backup.Reader
 	total := int64(0)
-	stdin := false
 	for _, name := range c.Backups {
-		var in io.Reader
+		in, size, err := openBackup(env, name)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		total += size
 		if name == "-" {
-			if stdin {
-				return usage("standard input holds one backup")
-			}
-			stdin, name, in = true, "standard input", newPatient(env.ctx, env.stdin)
-		} else {
-			f, err := openPatiently(env.ctx, name, os.O_RDONLY)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			info, err := f.Stat()
-			if err != nil {
-				return err
-			}
-			total += info.Size()
-			if in = f; !info.Mode().IsRegular() {
-				in = newPatient(env.ctx, f)
-			}
+			name = "standard input"
 		}
 		r, err := backup.NewReader(in, name)
 		if err != nil {
@@ -73,4 +64,28 @@ func (c *storeRestoreCmd) Run(env *environment) error {
 		}})
 	}
 	return describe(env.stdout, "restored to "+to, r.Store, r.At, r.Blocks, r.DataBytes)
+}
+
+// openBackup opens a file, or standard input for -, so that waiting for what is no
+// regular file can be interrupted. Size is 0 if it is not known.
+func openBackup(env *environment, name string) (in io.ReadCloser, size int64, err error) {
+	if name == "-" {
+		return io.NopCloser(newPatient(env.ctx, env.stdin)), 0, nil
+	}
+	f, err := openPatiently(env.ctx, name, os.O_RDONLY)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	if info.Mode().IsRegular() {
+		return f, info.Size(), nil
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{newPatient(env.ctx, f), f}, 0, nil
 }
